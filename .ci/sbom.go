@@ -1,11 +1,12 @@
 //go:build ignore
 
-// Sbom prints the bill of materials of a git-rekal binary, as CycloneDX 1.6: the Go modules that it says it was made of, and the C
-// libraries that are linked into it, which no tool finds in a binary.
+// Sbom prints the bill of materials of a git-rekal binary, as CycloneDX 1.6: the Go modules that it says it was made
+// of, and the C libraries that are linked into it, which no tool finds in a binary.
 //
 //	go run .ci/sbom.go BINARY NAME=VERSION…
 //
-// Or, with -licenses, the licence texts of all that, each text once. FOLDER is where .ci/libgit2.sh put libgit2, "" without one.
+// Or, with -licenses, the licence texts of all that, each text once. FOLDER is where .ci/libgit2.sh put libgit2, ""
+// without one.
 //
 //	go run .ci/sbom.go -licenses FOLDER BINARY…
 package main
@@ -59,7 +60,10 @@ func main() {
 	out.SetIndent("", " ")
 	fail(out.Encode(map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
-		"metadata": map[string]any{"component": component{"application", "git-rekal", os.Getenv("VERSION"), "pkg:golang/" + info.Main.Path}},
+		"metadata": map[string]any{"component": component{
+			"application", "git-rekal", os.Getenv("VERSION"),
+			"pkg:golang/" + info.Main.Path,
+		}},
 	}))
 }
 

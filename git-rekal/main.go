@@ -1,7 +1,8 @@
 // Command git-rekal is a git subcommand: `git rekal "JWT expiry"` finds the AI coding
 // sessions behind the code. Everything that it does is in internal/cli.
 //
-// Every commit and every question starts it, so it is small: what needs heavy libraries is in git-rekal-full, which it starts.
+// Every commit and every question starts it, so it is small: what needs heavy libraries is in git-rekal-full, which it
+// starts.
 package main
 
 import (

@@ -1,9 +1,9 @@
 // Package hooks carries the hook scripts, in POSIX sh.
 //
-// In: the name of a hook, and where the binary lies. Out: the script. Each promises: the former hook runs first, with its own arguments, stdin and
-// exit status, or that of Git LFS, which finds the file's name taken; git-rekal's part never fails, blocks or prompts; a missing binary is silent; it
-// costs one sh and one git-rekal process if nothing is chained. The binary decides what a hook does (`git-rekal hook NAME`). The package never touches a
-// disk.
+// In: the name of a hook, and where the binary lies. Out: the script. Each promises: the former hook runs first, with
+// its own arguments, stdin and exit status, or that of Git LFS, which finds the file's name taken; git-rekal's part
+// never fails, blocks or prompts; a missing binary is silent; it costs one sh and one git-rekal process if nothing is
+// chained. The binary decides what a hook does (`git-rekal hook NAME`). The package never touches a disk.
 package hooks
 
 import (
@@ -28,14 +28,15 @@ func ForMessages() []string { return []string{"prepare-commit-msg", "commit-msg"
 // BinaryLine is how the line of a script begins that holds the path of the binary, and nothing else.
 const BinaryLine = "rekal_bin="
 
-// ForLFS is a hook that only Git LFS needs: it writes none of its hooks if another one of them stands there already, as ours do.
+// ForLFS is a hook that only Git LFS needs: it writes none of its hooks if another one of them stands there already, as
+// ours do.
 const ForLFS = "post-checkout"
 
 // lfsNames are the hooks of Git LFS.
 func lfsNames() []string { return []string{"pre-push", ForLFS, "post-commit", "post-merge"} }
 
-// Script is that of one of Names or ForMessages, or ForLFS. It falls back to a binary where PATH holds none: a path that is quoted for sh. gitDir is the way from its
-// folder to the git directory that all worktrees share, such as "..".
+// Script is that of one of Names or ForMessages, or ForLFS. It falls back to a binary where PATH holds none: a path
+// that is quoted for sh. gitDir is the way from its folder to the git directory that all worktrees share, such as "..".
 func Script(name, binary, gitDir string) string {
 	holds := map[string]bool{
 		"Stdin":   name == "post-rewrite" || name == "pre-push", // git writes lines to it
@@ -48,8 +49,8 @@ func Script(name, binary, gitDir string) string {
 	return templates.Seal(fill.Replace(choose(script, holds)))
 }
 
-// choose leaves those lines between "{{if .X}}", "{{else}}" and "{{end}}" that hold. Package text/template calls methods by their names, so the linker
-// would have to keep each method of the whole program: a fifth of it.
+// choose leaves those lines between "{{if .X}}", "{{else}}" and "{{end}}" that hold. Package text/template calls
+// methods by their names, so the linker would have to keep each method of the whole program: a fifth of it.
 func choose(script string, holds map[string]bool) string {
 	var out strings.Builder
 	open := []bool{true}

@@ -1,6 +1,6 @@
-// Package templates carries texts for others to read: the skill that tells a coding agent when and how to recall, and the README of a ledger
-// branch. And it seals texts that git-rekal writes into somebody's files: each holds its own sum, so that setup can tell what git-rekal wrote,
-// in any version, from what somebody edited.
+// Package templates carries texts for others to read: the skill that tells a coding agent when and how to recall, and
+// the README of a ledger branch. And it seals texts that git-rekal writes into somebody's files: each holds its own
+// sum, so that setup can tell what git-rekal wrote, in any version, from what somebody edited.
 //
 // In: nothing. Out: the texts. They name only what this release has. The package never touches a disk.
 package templates

@@ -46,7 +46,10 @@ func TestUnedited(t *testing.T) {
 
 // The texts must not send an agent to what this release does not have.
 func TestOnlyWhatIsShipped(t *testing.T) {
-	shipped := map[string]bool{"query": true, "log": true, "clean": true, "sync": true, "save": true, "purge": true, "restore": true, "why": true, "run": true, "show": true, "compress": true, "handoff": true}
+	shipped := map[string]bool{
+		"query": true, "log": true, "clean": true, "sync": true, "save": true, "purge": true,
+		"restore": true, "why": true, "run": true, "show": true, "compress": true, "handoff": true,
+	}
 	commands := regexp.MustCompile("git rekal ([a-z]+)")
 	unshipped := regexp.MustCompile(`\bmcp\b`)
 	for name, text := range map[string]string{"skill": templates.Skill(), "ledger README": templates.LedgerReadme()} {

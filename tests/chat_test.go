@@ -18,12 +18,11 @@ import (
 //	10:03 Bash go test ./...
 //	10:04 title Fix JWT expiry
 //
-// Headers (session, branch, entrypoint; all optional) come first; the session's ID is
-// otherwise the file's name. A time is of 2026-03-04, UTC, or "-90m": that long before now.
-// Behind it stand who or what, and its text, in which \n is a new line. Any word but human,
-// assistant, title, failed and running is a tool with its path (or command, for Bash); "failed Edit
-// src/jwt.go" is a call that failed, "running Bash git commit" one that has no result yet. The fixture of a subagent is named
-// SESSION/subagents/agent-ID.chat.
+// Headers (session, branch, entrypoint; all optional) come first; the session's ID is otherwise the file's name. A time
+// is of 2026-03-04, UTC, or "-90m": that long before now. Behind it stand who or what, and its text, in which \n is a
+// new line. Any word but human, assistant, title, failed and running is a tool with its path (or command, for Bash);
+// "failed Edit src/jwt.go" is a call that failed, "running Bash git commit" one that has no result yet. The fixture of
+// a subagent is named SESSION/subagents/agent-ID.chat.
 //
 // What it writes begins with what it writes for the first lines alone, as a transcript does
 // that grows.
@@ -133,7 +132,10 @@ func (w *chatWriter) tool(ts time.Time, name, text, state string) error {
 	if err != nil || state == "running" {
 		return err
 	}
-	result := map[string]any{"tool_use_id": id, "type": "tool_result", "content": "output of the tool, never stored", "is_error": state == "failed"}
+	result := map[string]any{
+		"tool_use_id": id, "type": "tool_result", "content": "output of the tool, never stored",
+		"is_error": state == "failed",
+	}
 	return w.record(ts, "user", map[string]any{"role": "user", "content": []any{result}},
 		map[string]any{"toolUseResult": map[string]any{"stdout": "output of the tool, never stored"}})
 }

@@ -31,10 +31,22 @@ type hostComment struct {
 
 func codeHosts() []*codeHost {
 	return []*codeHost{
-		{name: "github", header: "Bearer t0ken", list: "/repos/a/b/issues/7/comments", edit: "/repos/a/b/issues/comments/", method: http.MethodPatch},
-		{name: "gitea", header: "token t0ken", list: "/api/v1/repos/a/b/issues/7/comments", edit: "/api/v1/repos/a/b/issues/comments/", method: http.MethodPatch},
-		{name: "gitlab", header: "t0ken", list: "/api/v4/projects/3/merge_requests/7/notes", edit: "/api/v4/projects/3/merge_requests/7/notes/", method: http.MethodPut},
-		{name: "bitbucket", header: "Bearer t0ken", list: "/2.0/repositories/a/b/pullrequests/7/comments", edit: "/2.0/repositories/a/b/pullrequests/7/comments/", method: http.MethodPut},
+		{
+			name: "github", header: "Bearer t0ken", list: "/repos/a/b/issues/7/comments", edit: "/repos/a/b/issues/comments/",
+			method: http.MethodPatch,
+		},
+		{
+			name: "gitea", header: "token t0ken", list: "/api/v1/repos/a/b/issues/7/comments",
+			edit: "/api/v1/repos/a/b/issues/comments/", method: http.MethodPatch,
+		},
+		{
+			name: "gitlab", header: "t0ken", list: "/api/v4/projects/3/merge_requests/7/notes",
+			edit: "/api/v4/projects/3/merge_requests/7/notes/", method: http.MethodPut,
+		},
+		{
+			name: "bitbucket", header: "Bearer t0ken", list: "/2.0/repositories/a/b/pullrequests/7/comments",
+			edit: "/2.0/repositories/a/b/pullrequests/7/comments/", method: http.MethodPut,
+		},
 	}
 }
 
@@ -44,7 +56,10 @@ func (h *codeHost) shape(c hostComment) map[string]any {
 	case "gitlab":
 		return map[string]any{"id": c.id, "body": c.text, "author": map[string]any{"username": c.author}}
 	case "bitbucket":
-		return map[string]any{"id": c.id, "content": map[string]any{"raw": c.text}, "user": map[string]any{"nickname": c.author}}
+		return map[string]any{
+			"id": c.id, "content": map[string]any{"raw": c.text},
+			"user": map[string]any{"nickname": c.author},
+		}
 	}
 	return map[string]any{"id": c.id, "body": c.text, "user": map[string]any{"login": c.author}}
 }
@@ -102,7 +117,8 @@ func (h *codeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// TestComment: one comment of a pull request has the page, edited by each run, whatever others and other workflows wrote.
+// TestComment: one comment of a pull request has the page, edited by each run, whatever others and other workflows
+// wrote.
 func TestComment(t *testing.T) {
 	for _, program := range []string{"curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -114,7 +130,10 @@ func TestComment(t *testing.T) {
 			t.Parallel()
 			const mark = "[git-rekal]: # (sessions)\n"
 			for i := range 120 { // two pages of them
-				h.comments = append(h.comments, hostComment{i + 1, []string{"bot", "mallory"}[i%2], fmt.Sprintf("coverage %d, said below %s", i, mark)})
+				h.comments = append(h.comments, hostComment{
+					i + 1, []string{"bot", "mallory"}[i%2],
+					fmt.Sprintf("coverage %d, said below %s", i, mark),
+				})
 			}
 			h.comments[9].text = mark + "\nmine, says mallory"
 			if h.comments[9].author != "mallory" {
@@ -139,7 +158,8 @@ func TestComment(t *testing.T) {
 			harness.Equal(t, "calls", []string{"POST " + h.list, h.method + " " + h.edit + "121"}, h.calls)
 			refused := exec.Command("sh", filepath.Join("..", "docs", "ci", "comment.sh"), writePage(t, mark))
 			refused.Env = append(os.Environ(), "HOST="+h.name, "COMMENTS="+server.URL+h.list, "TOKEN=wrong", "AUTHOR=bot")
-			if out, err := refused.CombinedOutput(); err == nil || strings.Contains(string(out), "wrong") || len(h.comments) != 121 {
+			if out, err := refused.CombinedOutput(); err == nil || strings.Contains(string(out), "wrong") ||
+				len(h.comments) != 121 {
 				t.Errorf("with a wrong token: %v, %s", err, out)
 			}
 		})

@@ -50,7 +50,8 @@ func runGit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// oldgit: from here on git seems to be one without configured hooks, so that hooks are files; until $WORK/oldgit/git is removed.
+// oldgit: from here on git seems to be one without configured hooks, so that hooks are files; until $WORK/oldgit/git is
+// removed.
 func hideConfiguredHooks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: oldgit")
@@ -184,7 +185,8 @@ func placeFixture(ts *testscript.TestScript, neg bool, args []string) {
 	addLine(ts, false, []string{filepath.Join(ts.Getenv("HOME"), args[1]), strings.TrimSuffix(text, "\n")})
 }
 
-// sqlite FILE DATABASE: runs the statements of a fixture of $WORK in a SQLite database below $HOME, in WAL mode, as another program would.
+// sqlite FILE DATABASE: runs the statements of a fixture of $WORK in a SQLite database below $HOME, in WAL mode, as
+// another program would.
 func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sqlite FILE DATABASE")

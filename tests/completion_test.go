@@ -84,10 +84,14 @@ const bashCompletion = "/usr/share/bash-completion/bash_completion"
 // TestLongShells: real shells complete what is typed, for "git rekal" and for "git-rekal".
 func TestLongShells(t *testing.T) {
 	p := completed(t)
-	for file, shell := range map[string]string{"bash/completions/git-rekal": "bash", "zsh/_git-rekal": "zsh", "home/.config/fish/conf.d/git-rekal.fish": "fish"} {
+	for file, shell := range map[string]string{
+		"bash/completions/git-rekal": "bash", "zsh/_git-rekal": "zsh",
+		"home/.config/fish/conf.d/git-rekal.fish": "fish",
+	} {
 		p.Write(file, p.Git("repo", "rekal", "completion", shell))
 	}
-	p.Write("home/.local/share/fish/generated_completions/.keep", "") // else fish makes all of them in the background, beyond the test's end
+	// else fish makes all of them in the background, beyond the test's end
+	p.Write("home/.local/share/fish/generated_completions/.keep", "")
 	p.Write("zsh/.zshrc", "fpath=("+p.At("zsh")+" $fpath)\nautoload -U compinit && compinit -u -d "+p.At("zsh/dump")+"\nPS1='$ '\n")
 	for shell, start := range map[string]struct {
 		args []string

@@ -82,7 +82,8 @@ func (e *embedder) set(mode string) error {
 		return nil
 	}
 	l, err := net.Listen("tcp", cmp.Or(e.address, "127.0.0.1:0"))
-	for tries := 0; err != nil && e.address != "" && tries < 100; tries++ { // some connection may have the port for a moment
+	// some connection may have the port for a moment
+	for tries := 0; err != nil && e.address != "" && tries < 100; tries++ {
 		time.Sleep(100 * time.Millisecond)
 		l, err = net.Listen("tcp", e.address)
 	}

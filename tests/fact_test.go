@@ -12,10 +12,17 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// newFact adds a fact of sessions: what is written behind which line of which file. The pages are changed for people alone.
+// newFact adds a fact of sessions: what is written behind which line of which file. The pages are changed for people
+// alone.
 var newFact = []struct{ file, behind, text string }{
-	{"internal/session/facts.go", "// the language model that spoke last in this part, as the agent names it\n", "\tEffort string `json:\"effort,omitzero\"`\n"},
-	{"internal/session/facts.go", "return &f.Model }},\n", "\t\t{Name: \"effort\", Of: func(f *Facts) *string { return &f.Effort }, Label: \"effort \"},\n"},
+	{
+		"internal/session/facts.go", "// the language model that spoke last in this part, as the agent names it\n",
+		"\tEffort string `json:\"effort,omitzero\"`\n",
+	},
+	{
+		"internal/session/facts.go", "return &f.Model }},\n",
+		"\t\t{Name: \"effort\", Of: func(f *Facts) *string { return &f.Effort }, Label: \"effort \"},\n",
+	},
 	{"internal/transcript/document.go", "p.Model = p.model.lastModel()\n", "\tp.Effort = \"high\"\n"},
 	{"docs/ledger-format.md", "", ""},
 	{"docs/json.md", "", ""},
@@ -25,7 +32,8 @@ var newFact = []struct{ file, behind, text string }{
 // maxFilesOfFact is how many files a new fact touches at most.
 const maxFilesOfFact = 6
 
-// A new fact of sessions is described once: it is in the ledger, in each answer, in SQL, and in what people and agents read.
+// A new fact of sessions is described once: it is in the ledger, in each answer, in SQL, and in what people and agents
+// read.
 func TestLongNewFact(t *testing.T) {
 	if files := changedFiles(t); len(files) > maxFilesOfFact {
 		t.Errorf("%d files are changed", len(files))
@@ -36,7 +44,8 @@ func TestLongNewFact(t *testing.T) {
 	p.Git("repo", "rekal", "init")
 	p.Write("repo/a.txt", "one\n")
 	p.Talk("repo", "00000000-0000-4000-8000-000000000001", "main", time.Now().Add(-time.Hour),
-		harness.Said{Who: "human", Text: "why do wombats dig?"}, harness.Said{Who: "Write", Text: "a.txt", New: "one\n"}, harness.Said{Who: "assistant", Text: "To sleep."})
+		harness.Said{Who: "human", Text: "why do wombats dig?"}, harness.Said{Who: "Write", Text: "a.txt", New: "one\n"},
+		harness.Said{Who: "assistant", Text: "To sleep."})
 	p.Commit("repo", "Dig")
 	id := p.Git("repo", "rekal", "query", "SELECT id FROM sessions")
 	id = strings.TrimSuffix(strings.TrimPrefix(id, `{"id":"`), `"}`)
@@ -54,7 +63,8 @@ func TestLongNewFact(t *testing.T) {
 		}
 	}
 	for _, ask := range [][]string{{"show", id}, {"handoff", id}} {
-		if out := p.Git("repo", append([]string{"rekal"}, ask...)...); !strings.Contains(out, "claude-opus-4-6, effort high") {
+		if out := p.Git("repo", append([]string{"rekal"}, ask...)...); !strings.Contains(out,
+			"claude-opus-4-6, effort high") {
 			t.Errorf("%q is read without it:\n%s", ask, out)
 		}
 	}

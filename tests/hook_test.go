@@ -14,8 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestLongHookEnds: where a git that a hook starts does not answer, the hook ends nevertheless, and that git with it. Once git answers, another
-// process captures what the hook left.
+// TestLongHookEnds: where a git that a hook starts does not answer, the hook ends nevertheless, and that git with it.
+// Once git answers, another process captures what the hook left.
 func TestLongHookEnds(t *testing.T) {
 	for _, tt := range []struct{ format, hook, blocked string }{
 		{"sha256", "post-commit", "cat-file"},

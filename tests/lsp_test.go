@@ -30,23 +30,30 @@ type editor struct {
 // newEditor starts a server in the root folder, for a client that shows documents.
 func newEditor(t *testing.T, bin string, env []string) *editor {
 	t.Helper()
-	e := &editor{t: t, cmd: exec.CommandContext(t.Context(), filepath.Join(bin, "git-rekal"), "lsp"), shown: make(chan string, 8)}
+	e := &editor{
+		t: t, cmd: exec.CommandContext(t.Context(), filepath.Join(bin, "git-rekal"), "lsp"),
+		shown: make(chan string, 8),
+	}
 	e.cmd.Dir, e.cmd.Env, e.cmd.Stderr = "/", env, os.Stderr
 	in, err := e.cmd.StdinPipe()
 	out, err2 := e.cmd.StdoutPipe()
 	if err := errors.Join(err, err2, e.cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	e.Client = jrpc2.NewClient(channel.LSP(out, in), &jrpc2.ClientOptions{OnCallback: func(_ context.Context, r *jrpc2.Request) (any, error) {
-		var p struct{ URI string }
-		err := r.UnmarshalParams(&p)
-		e.shown <- p.URI
-		return map[string]bool{"success": true}, err
-	}})
+	e.Client = jrpc2.NewClient(channel.LSP(out, in),
+		&jrpc2.ClientOptions{OnCallback: func(_ context.Context, r *jrpc2.Request) (any, error) {
+			var p struct{ URI string }
+			err := r.UnmarshalParams(&p)
+			e.shown <- p.URI
+			return map[string]bool{"success": true}, err
+		}})
 	var hello struct{ Capabilities map[string]any }
 	e.call("initialize", &hello, `{"capabilities": {"textDocument": {"hover": {"contentFormat": ["markdown", "plaintext"]}}, "window": {"showDocument": {"support": true}}},
 		"initializationOptions": {"inlayHints": true}}`)
-	for _, can := range []string{"hoverProvider", "codeActionProvider", "inlayHintProvider", "textDocumentSync", "executeCommandProvider"} {
+	for _, can := range []string{
+		"hoverProvider", "codeActionProvider", "inlayHintProvider", "textDocumentSync",
+		"executeCommandProvider",
+	} {
 		if hello.Capabilities[can] == nil {
 			t.Errorf("it can't do %s", can)
 		}
@@ -73,7 +80,8 @@ func (e *editor) tell(method, params string, args ...any) {
 func (e *editor) hover(path string, line int) string {
 	e.t.Helper()
 	var out *struct{ Contents struct{ Value string } }
-	e.call("textDocument/hover", &out, `{"textDocument": {"uri": "file://%s"}, "position": {"line": %d, "character": 1}}`, path, line)
+	e.call("textDocument/hover", &out, `{"textDocument": {"uri": "file://%s"}, "position": {"line": %d, "character": 1}}`,
+		path, line)
 	if out == nil {
 		return ""
 	}
@@ -171,7 +179,8 @@ func TestLSPCancel(t *testing.T) {
 	}
 }
 
-// TestLSP: an editor gets the session behind a line, also while the text is not saved, and never an error where there is nothing to say.
+// TestLSP: an editor gets the session behind a line, also while the text is not saved, and never an error where there
+// is nothing to say.
 func TestLSP(t *testing.T) {
 	bin := harness.Binary(t)
 	repo, env := studio(t, bin)
@@ -181,7 +190,10 @@ func TestLSP(t *testing.T) {
 
 	t.Run("hover", func(t *testing.T) {
 		got := e.hover(file, 3)
-		for _, want := range []string{"Give tokens", "A U Thor · claude-code (claude-opus-4-6)", "Known because the session wrote this line", "git rekal show 01"} {
+		for _, want := range []string{
+			"Give tokens", "A U Thor · claude-code (claude-opus-4-6)",
+			"Known because the session wrote this line", "git rekal show 01",
+		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("over line 4 stands\n%s\nwithout %q", got, want)
 			}
@@ -191,7 +203,8 @@ func TestLSP(t *testing.T) {
 				t.Errorf("the text of a session is markup: %q in\n%s", markup, got)
 			}
 		}
-		if got := e.hover(filepath.Join(repo, "README.md"), 0); !strings.HasPrefix(got, "No session is known behind this line") {
+		if got := e.hover(filepath.Join(repo, "README.md"), 0); !strings.HasPrefix(got,
+			"No session is known behind this line") {
 			t.Errorf("over a person's line stands %q", got)
 		}
 	})
@@ -223,7 +236,8 @@ func TestLSP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.tell("textDocument/didOpen", `{"textDocument": {"uri": %q, "languageId": "go", "version": 1, "text": %s}}`, uri, text)
+		e.tell("textDocument/didOpen", `{"textDocument": {"uri": %q, "languageId": "go", "version": 1, "text": %s}}`, uri,
+			text)
 		e.tell("textDocument/didChange", `{"textDocument": {"uri": %q, "version": 2}, "contentChanges": [
 			{"range": {"start": {"line": 0, "character": 11}, "end": {"line": 0, "character": 11}}, "text": "\n// 😀 x"},
 			{"range": {"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 7}}, "text": "y"}]}`, uri) // 😀 is two units
@@ -237,8 +251,10 @@ func TestLSP(t *testing.T) {
 			Label    string
 			Position struct{ Line, Character int }
 		}
-		e.call("textDocument/inlayHint", &hints, `{"textDocument": {"uri": %q}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 400, "character": 0}}}`, uri)
-		if len(hints) != 2 || hints[0].Position.Line != 0 || hints[0].Position.Character != 11 || hints[1].Position.Line != 2 || !strings.Contains(hints[0].Label, "A U Thor, claude-code") {
+		e.call("textDocument/inlayHint", &hints,
+			`{"textDocument": {"uri": %q}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 400, "character": 0}}}`, uri)
+		if len(hints) != 2 || hints[0].Position.Line != 0 || hints[0].Position.Character != 11 ||
+			hints[1].Position.Line != 2 || !strings.Contains(hints[0].Label, "A U Thor, claude-code") {
 			t.Errorf("hints: %+v", hints)
 		}
 	})
@@ -250,7 +266,8 @@ func TestLSP(t *testing.T) {
 				Arguments []string
 			}
 		}
-		e.call("textDocument/codeAction", &actions, `{"textDocument": {"uri": %q}, "range": {"start": {"line": 4, "character": 6}, "end": {"line": 4, "character": 12}}, "context": {"diagnostics": []}}`, uri)
+		e.call("textDocument/codeAction", &actions,
+			`{"textDocument": {"uri": %q}, "range": {"start": {"line": 4, "character": 6}, "end": {"line": 4, "character": 12}}, "context": {"diagnostics": []}}`, uri)
 		if len(actions) != 3 || actions[2].Command.Arguments[1] != "Leeway" {
 			t.Fatalf("actions: %+v", actions)
 		}
@@ -269,19 +286,26 @@ func TestLSP(t *testing.T) {
 				t.Errorf("%s shows\n%s\nwithout %q (%v)", actions[i].Title, shown, want, err)
 			}
 		}
-		err := e.CallResult(t.Context(), "workspace/executeCommand", json.RawMessage(fmt.Sprintf(`{"command": "git-rekal.showSession", "arguments": [%q, "01ZZZZ"]}`, uri)), nil)
+		err := e.CallResult(t.Context(), "workspace/executeCommand",
+			json.RawMessage(fmt.Sprintf(`{"command": "git-rekal.showSession", "arguments": [%q, "01ZZZZ"]}`, uri)), nil)
 		if err == nil || !strings.Contains(err.Error(), "01ZZZZ") {
 			t.Errorf("an unknown session: %v", err)
 		}
 	})
 	t.Run("nothing to say", func(t *testing.T) {
 		outside := t.TempDir()
-		for name, text := range map[string]string{filepath.Join(repo, "binary"): "a\x00b\n", filepath.Join(outside, "file"): "a\n", filepath.Join(repo, "new.go"): "package jwt\n"} {
+		for name, text := range map[string]string{
+			filepath.Join(repo, "binary"):  "a\x00b\n",
+			filepath.Join(outside, "file"): "a\n", filepath.Join(repo, "new.go"): "package jwt\n",
+		} {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, path := range []string{filepath.Join(repo, "binary"), filepath.Join(outside, "file"), filepath.Join(repo, "gone.go"), repo} {
+		for _, path := range []string{
+			filepath.Join(repo, "binary"), filepath.Join(outside, "file"),
+			filepath.Join(repo, "gone.go"), repo,
+		} {
 			if got := e.hover(path, 0); got != "" {
 				t.Errorf("over %s stands %q", path, got)
 			}

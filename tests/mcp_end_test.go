@@ -75,7 +75,8 @@ func TestLongMCPRefusals(t *testing.T) {
 	o := newOffice(t, harness.Binary(t))
 	batches := []string{
 		"[" + fmt.Sprintf(ping, 7) + "]", "[" + fmt.Sprintf(ping, 7) + "," + fmt.Sprintf(ping, 8) + "]", "[ ]",
-		`[{"jsonrpc":"2.0","method":"notifications/initialized"}]`, "[" + fmt.Sprintf(ping, 7) + `,"x"]`, `[{"jsonrpc":"2.0","id":7,"result":{}}]`,
+		`[{"jsonrpc":"2.0","method":"notifications/initialized"}]`, "[" + fmt.Sprintf(ping, 7) + `,"x"]`,
+		`[{"jsonrpc":"2.0","id":7,"result":{}}]`,
 	}
 	for _, version := range []string{"", "2024-11-05", "2025-03-26", "2025-06-18"} {
 		t.Run("version "+version, func(t *testing.T) {
@@ -101,7 +102,11 @@ func TestLongMCPRefusals(t *testing.T) {
 			if version == "" {
 				return
 			}
-			for _, line := range []string{fmt.Sprintf(greeting, version), `{"jsonrpc":"2.0","id":6,"method":"tools/call","params":7}`, `{"jsonrpc":"2.0","id":6,"method":"tools/list","params":{"cursor":"?"}}`} {
+			for _, line := range []string{
+				fmt.Sprintf(greeting, version),
+				`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":7}`,
+				`{"jsonrpc":"2.0","id":6,"method":"tools/list","params":{"cursor":"?"}}`,
+			} {
 				if a := k.ask(t, line); a.Error == nil || a.Error.Code > -32000 {
 					t.Errorf("%s: %+v", line, a.Error)
 				}

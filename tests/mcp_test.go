@@ -49,7 +49,8 @@ func (o *office) serve() *exec.Cmd {
 func (o *office) connect(dir string) *mcp.ClientSession {
 	o.T.Helper()
 	transport := &mcp.CommandTransport{Command: o.command(dir, "git", "rekal", "mcp")}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(o.T.Context(), transport, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(o.T.Context(), transport,
+		nil)
 	if err != nil {
 		o.T.Fatal(err)
 	}
@@ -88,7 +89,10 @@ func twoClients(t *testing.T, bin string) {
 		go func() {
 			defer wg.Done()
 			for n := range each {
-				_, err := tell(c, t, "save_memory", map[string]any{"title": fmt.Sprintf("Fact %d of client %d", n, i), "content": fmt.Sprintf("walrus%d%d is blue", i, n)})
+				_, err := tell(c, t, "save_memory", map[string]any{
+					"title":   fmt.Sprintf("Fact %d of client %d", n, i),
+					"content": fmt.Sprintf("walrus%d%d is blue", i, n),
+				})
 				if err == nil {
 					_, err = tell(c, t, "recall", map[string]any{"query": fmt.Sprintf("walrus%d%d", i, n)})
 				}

@@ -25,7 +25,8 @@ func TestLongRunMemory(t *testing.T) {
 		return cmd
 	}
 	run("init")
-	cmd := run("run", "--", "sh", "-c", "yes '2026-11-23T10:00:00Z INFO request 7919 of /v1/items took 42 ms and no more' | head -c 1000000000")
+	cmd := run("run", "--", "sh", "-c",
+		"yes '2026-11-23T10:00:00Z INFO request 7919 of /v1/items took 42 ms and no more' | head -c 1000000000")
 	used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok || used.Maxrss > 64<<10 {
 		t.Errorf("%d KB", used.Maxrss)

@@ -125,7 +125,8 @@ func setUp(e *testscript.Env, bin string) error {
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(identity), 0o600)
 }
 
-// condition decides [root], [confighooks]: whether git runs hooks that its configuration names, and [freezes]: whether freeze can make files read-only here.
+// condition decides [root], [confighooks]: whether git runs hooks that its configuration names, and [freezes]: whether
+// freeze can make files read-only here.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":

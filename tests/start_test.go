@@ -14,8 +14,10 @@ import (
 
 // fullOnly are libraries that cost each start milliseconds, or the program megabytes.
 var fullOnly = []string{
-	"github.com/marcboeker/go-duckdb", "github.com/yuin/goldmark", "github.com/alecthomas/chroma", "charm.land/bubbletea", "gonum.org/",
-	"github.com/modelcontextprotocol/go-sdk", "github.com/creachadair/jrpc2", "github.com/google/jsonschema-go", "html/template", "encoding/gob", "encoding/xml",
+	"github.com/marcboeker/go-duckdb", "github.com/yuin/goldmark", "github.com/alecthomas/chroma", "charm.land/bubbletea",
+	"gonum.org/",
+	"github.com/modelcontextprotocol/go-sdk", "github.com/creachadair/jrpc2", "github.com/google/jsonschema-go",
+	"html/template", "encoding/gob", "encoding/xml",
 }
 
 // Nothing that a commit or a question starts holds a heavy library.

@@ -51,7 +51,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestTerminalShow: a person on a terminal is shown what would be taken out, and what is in the ledger already; nobody else is.
+// TestTerminalShow: a person on a terminal is shown what would be taken out, and what is in the ledger already; nobody
+// else is.
 func TestTerminalShow(t *testing.T) {
 	const secret = "Vexing-Otter-91"
 	p := harness.New(t).With("TERM=xterm", "GIT_PAGER=cat", "NO_COLOR=1")
@@ -124,14 +125,18 @@ func TestTerminalShow(t *testing.T) {
 	}
 }
 
-// TestTerminalChooses: a list follows what is typed, its keys read a session, copy its link and go on with it, and it is no list in a pipe.
+// TestTerminalChooses: a list follows what is typed, its keys read a session, copy its link and go on with it, and it
+// is no list in a pipe.
 func TestTerminalChooses(t *testing.T) {
 	p := harness.New(t).With("TERM=xterm-256color", "GIT_PAGER=cat", "LC_ALL=C.UTF-8")
 	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	p.Init("repo")
 	p.Commit("repo", "first", "a.txt", "a\n")
 	p.Git("repo", "rekal", "init")
-	for name, text := range map[string]string{"one": "why do tokens expire\n10:01 assistant In UTC.", "two": "retries need jitter\n10:01 assistant EXPONENTIAL"} {
+	for name, text := range map[string]string{
+		"one": "why do tokens expire\n10:01 assistant In UTC.",
+		"two": "retries need jitter\n10:01 assistant EXPONENTIAL",
+	} {
 		raw, err := chat(name, "10:00 human "+text+"\n", p.At("repo"), time.Now().UTC().Format(time.RFC3339), -1)
 		if err != nil {
 			t.Fatal(err)
@@ -217,7 +222,8 @@ func TestTerminalChooses(t *testing.T) {
 	}
 }
 
-// TestTerminalAsks: before the first push, a person on a terminal is shown what would go, and nothing goes without their word.
+// TestTerminalAsks: before the first push, a person on a terminal is shown what would go, and nothing goes without
+// their word.
 func TestTerminalAsks(t *testing.T) {
 	p := harness.New(t).With("TERM=xterm", "GIT_PAGER=cat", "NO_COLOR=1")
 	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -258,7 +264,8 @@ func TestTerminalAsks(t *testing.T) {
 		_ = cmd.Wait()  // a push that is declined fails
 		_ = tty.Close() // nothing was written to it since
 		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "git-rekal: ", "")), " ")
-		if !strings.Contains(got, tt.want) || tt.answer != "" && !strings.Contains(got, "would send to origin (../team.git): 2 commits") || tt.answer == "" && got != "" {
+		if !strings.Contains(got, tt.want) || tt.answer != "" &&
+			!strings.Contains(got, "would send to origin (../team.git): 2 commits") || tt.answer == "" && got != "" {
 			t.Errorf("%s, answered %q: %s", tt.command, tt.answer, got)
 		}
 		if refs := p.Git("team.git", "for-each-ref", "refs/heads/rekal"); (refs != "") != tt.sent {
@@ -267,13 +274,14 @@ func TestTerminalAsks(t *testing.T) {
 	}
 }
 
-// TestTerminalProgress: init says how far it is until it is done, also behind the transcripts, and into a file it does not. What it waits
-// for is a git that does not answer, so the bar is seen however fast the machine is.
+// TestTerminalProgress: init says how far it is until it is done, also behind the transcripts, and into a file it does
+// not. What it waits for is a git that does not answer, so the bar is seen however fast the machine is.
 func TestTerminalProgress(t *testing.T) {
 	p := harness.New(t)
 	p.Init("repo")
 	p.Commit("repo", "first", "a.txt", "a\n")
-	said, err := chat("one", "10:00 human why a?\n10:01 assistant Because.\n", p.At("repo"), time.Now().UTC().Format(time.RFC3339), -1)
+	said, err := chat("one", "10:00 human why a?\n10:01 assistant Because.\n", p.At("repo"),
+		time.Now().UTC().Format(time.RFC3339), -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +302,8 @@ func TestTerminalProgress(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, harness.Binary(t)+"/git-rekal", "init")
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // git, too, which waits at the gate
+	// git, too, which waits at the gate
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {

@@ -55,7 +55,8 @@ func synthetic(t *testing.T) []told {
 	for i := range 12 {
 		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 		file := fmt.Sprintf("src/part%d.go", i%2)
-		text := fmt.Sprintf("-%dm human make number %d of the parts\n-%dm Edit %s\n-%dm assistant Part %d is done.\n", 90-2*i, i, 90-2*i, file, 89-2*i, i)
+		text := fmt.Sprintf("-%dm human make number %d of the parts\n-%dm Edit %s\n-%dm assistant Part %d is done.\n", 90-2*i,
+			i, 90-2*i, file, 89-2*i, i)
 		raw, err := chat(id, text, "@CWD@", time.Now().UTC().Format(time.RFC3339), -1)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +64,10 @@ func synthetic(t *testing.T) []told {
 		body := fmt.Sprintf("func part%d() string {\n\treturn \"the answer of part number %d\"\n}\n", i, i)
 		s := told{id: id, cwd: "@CWD@", raw: []byte(raw), edits: []edit{{path: file, new: body}}}
 		if i > 3 {
-			s.edits = append(s.edits, edit{path: file, old: fmt.Sprintf("func part%d() string {", i-2), new: fmt.Sprintf("func part%d(of string, by int) string {", i-2)})
+			s.edits = append(s.edits, edit{
+				path: file, old: fmt.Sprintf("func part%d() string {", i-2),
+				new: fmt.Sprintf("func part%d(of string, by int) string {", i-2),
+			})
 		}
 		out = append(out, s)
 	}
@@ -77,7 +81,10 @@ func realSessions(t *testing.T) []told {
 	for id, raw := range harness.Transcripts(t) {
 		out = append(out, recorded(id, raw))
 	}
-	slices.SortFunc(out, func(a, b told) int { return cmp.Or(cmp.Compare(len(a.raw), len(b.raw)), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(out, func(a, b told) int {
+		return cmp.Or(cmp.Compare(len(a.raw), len(b.raw)),
+			cmp.Compare(a.id, b.id))
+	})
 	return out
 }
 
@@ -201,7 +208,8 @@ func (m *miniature) squash(all []told, commits int) *miniature {
 	return m
 }
 
-// arrive makes a commit of what is staged as if a pull had brought it: no hook runs, and the reflog does not name it as made here.
+// arrive makes a commit of what is staged as if a pull had brought it: no hook runs, and the reflog does not name it as
+// made here.
 func (m *miniature) arrive(message string) {
 	env := m.Env
 	m.Env = append(slices.Clone(env), "GIT_REFLOG_ACTION=pull")
@@ -248,7 +256,8 @@ func (m *miniature) place(s told) {
 		}
 		return b[1 : len(b)-1]
 	}
-	m.Write(harness.Transcript(m.Home(), m.At("repo"), s.id), string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.At("repo")))))
+	m.Write(harness.Transcript(m.Home(), m.At("repo"), s.id),
+		string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.At("repo")))))
 }
 
 func (m *miniature) rebase() {

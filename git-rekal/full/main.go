@@ -1,5 +1,5 @@
-// Command git-rekal-full is git-rekal with what needs heavy libraries: SQL, Parquet, pages, servers, a list on the whole screen. git-rekal
-// starts it where a command needs that; nobody else has to.
+// Command git-rekal-full is git-rekal with what needs heavy libraries: SQL, Parquet, pages, servers, a list on the
+// whole screen. git-rekal starts it where a command needs that; nobody else has to.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package advice lets an error say what to do about it. Whoever shows an error to a person asks Of, and need not know whose it is. A type of
-// error with fields has its own method Hint; a kind of error without any is made by New.
+// Package advice lets an error say what to do about it. Whoever shows an error to a person asks Of, and need not know
+// whose it is. A type of error with fields has its own method Hint; a kind of error without any is made by New.
 package advice
 
 import "errors"

@@ -1,7 +1,8 @@
-// Package agent holds what is known of each coding agent beside its transcripts: how it is started, how a hook tells that git runs in its shell, which
-// version was tried last.
+// Package agent holds what is known of each coding agent beside its transcripts: how it is started, how a hook tells
+// that git runs in its shell, which version was tried last.
 //
-// Whoever adds an agent fills one Agent; the compiler names what is missing. It touches nothing, and imports nothing of the project.
+// Whoever adds an agent fills one Agent; the compiler names what is missing. It touches nothing, and imports nothing of
+// the project.
 package agent
 
 import "slices"
@@ -14,8 +15,8 @@ type Agent struct {
 	Shell  Shell
 }
 
-// Launch says how one is started. The options are those of the versions that `make agents` runs; Cursor's, Droid's, Kimi's, Grok's and Antigravity's are those of
-// their documentation.
+// Launch says how one is started. The options are those of the versions that `make agents` runs; Cursor's, Droid's,
+// Kimi's, Grok's and Antigravity's are those of their documentation.
 type Launch struct {
 	Program string
 	Resume  string // the option that the ID of a session stands behind; with "=" at its end right behind it
@@ -31,14 +32,26 @@ type Shell struct {
 	Mark     string   // a variable that is set
 }
 
-// All are those that are known; one that was made of another, whose variables it sets as well, stands before that one. Each member has a value here on
-// purpose, also an empty one.
+// All are those that are known; one that was made of another, whose variables it sets as well, stands before that one.
+// Each member has a value here on purpose, also an empty one.
 func All() []Agent {
 	none := Shell{nil, ""}
 	return []Agent{
-		{"claude-code", "2.1.332", Launch{"claude", "--resume", "", "", false}, Shell{[]string{"CLAUDE_CODE_SESSION_ID"}, "CLAUDECODE"}},
-		{"codex", "0.171.0", Launch{"codex", "", "resume", "", false}, Shell{[]string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, ""}},
-		{"copilot-cli", "1.0.102", Launch{"copilot", "--resume=", "", "-i", false}, Shell{[]string{CopilotSession}, "COPILOT_CLI"}},
+		{
+			"claude-code", "2.1.332",
+			Launch{"claude", "--resume", "", "", false},
+			Shell{[]string{"CLAUDE_CODE_SESSION_ID"}, "CLAUDECODE"},
+		},
+		{
+			"codex", "0.171.0",
+			Launch{"codex", "", "resume", "", false},
+			Shell{[]string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, ""},
+		},
+		{
+			"copilot-cli", "1.0.102",
+			Launch{"copilot", "--resume=", "", "-i", false},
+			Shell{[]string{CopilotSession}, "COPILOT_CLI"},
+		},
 		{"gemini-cli", "", Launch{"gemini", "--resume", "", "-i", false}, Shell{nil, "GEMINI_CLI"}},
 		{"kilo", "7.7.9", Launch{"kilo", "--session", "", "--prompt", false}, Shell{nil, "KILO"}},
 		{"opencode", "2.0.21", Launch{"opencode", "--session", "", "--prompt", false}, Shell{nil, "OPENCODE"}},

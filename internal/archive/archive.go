@@ -1,13 +1,13 @@
-// Package archive finds sessions that others kept: on Entire's branch, in SpecStory's folder, or in named files. It says what capture is
-// to read.
+// Package archive finds sessions that others kept: on Entire's branch, in SpecStory's folder, or in named files. It
+// says what capture is to read.
 //
-// In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those at home. Sessions keep the source and the
-// native ID that they have at home, so capture knows which it holds already.
+// In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those at home. Sessions keep
+// the source and the native ID that they have at home, so capture knows which it holds already.
 //
 // A Source reads from the repository while capture works: hand in a *git.Repo of its own, and close it afterwards.
 //
-// Promises: reading is bounded; an unreadable transcript is named (Failed, Unread) and costs nothing else; the order is by time. It stores
-// nothing.
+// Promises: reading is bounded; an unreadable transcript is named (Failed, Unread) and costs nothing else; the order is
+// by time. It stores nothing.
 package archive
 
 import (
@@ -66,7 +66,10 @@ func (k kept) fillSource(s *Source, repo *git.Repo) {
 		s.Agents = append(s.Agents, transcript.Kept{Agent: a, Copies: copies, Has: has})
 		s.Transcripts += len(copies)
 	}
-	slices.SortFunc(s.Agents, func(a, b transcript.Agent) int { return cmp.Compare(sortKey(a)+a.Name(), sortKey(b)+b.Name()) })
+	slices.SortFunc(s.Agents, func(a, b transcript.Agent) int {
+		return cmp.Compare(sortKey(a)+a.Name(),
+			sortKey(b)+b.Name())
+	})
 }
 
 func sortKey(a transcript.Agent) string {
@@ -102,9 +105,11 @@ const (
 )
 
 // ErrNoTranscript is a file that no known agent wrote.
-var ErrNoTranscript = advice.New("no transcript of an agent that is known", "say which agent wrote it, with --agent NAME")
+var ErrNoTranscript = advice.New("no transcript of an agent that is known",
+	"say which agent wrote it, with --agent NAME")
 
-// Files takes transcripts from anywhere. The content of a transcript tells which agent wrote it; if it does not, agent names the agent.
+// Files takes transcripts from anywhere. The content of a transcript tells which agent wrote it; if it does not, agent
+// names the agent.
 func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) Source {
 	s, k := Source{Name: "file"}, kept{}
 	roots, err := repo.Worktrees()
@@ -157,7 +162,8 @@ func (k kept) addFile(ctx context.Context, path, agent string, roots []string) e
 // sniffed is how much of a file tells whether it is a database, in bytes.
 const sniffed = 16
 
-// read reads a file, and unpacks it if it is compressed: at most transcript.MaxCopy bytes. Of a database it reads only the beginning.
+// read reads a file, and unpacks it if it is compressed: at most transcript.MaxCopy bytes. Of a database it reads only
+// the beginning.
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path) // what is no file may never end
 	if err != nil {
@@ -193,7 +199,8 @@ func SpecStory(repo *git.Repo, roots []string) Source {
 	for _, root := range roots {
 		paths, _ := filepath.Glob(filepath.Join(escaped(root), specStoryFiles)) // the pattern is well formed
 		for _, path := range paths {
-			if err := k.addFile(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) { // people may keep notes there
+			// people may keep notes there
+			if err := k.addFile(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) {
 				s.failed(path, err)
 			}
 		}
@@ -202,7 +209,8 @@ func SpecStory(repo *git.Repo, roots []string) Source {
 	return s
 }
 
-// Sources are the names of the tools that kept sessions of a repository with some worktrees, "entire" and "specstory", as far as a glance tells.
+// Sources are the names of the tools that kept sessions of a repository with some worktrees, "entire" and "specstory",
+// as far as a glance tells.
 func Sources(repo *git.Repo, roots []string) (out []string) {
 	for _, glob := range entireGlobs {
 		refs, _ := repo.Refs(glob) // where they can't be read, nothing else can

@@ -27,7 +27,10 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	p := &place{Place: harness.New(t)}
-	p.Env = []string{"GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_COMMITTER_EMAIL=dev@example.com"}
+	p.Env = []string{
+		"GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.com",
+		"GIT_COMMITTER_EMAIL=dev@example.com",
+	}
 	p.Init("repo")
 	p.Commit("repo", "first", "a.go", "package a\n")
 	p.Git("repo", "checkout", "-q", "--orphan", "entire/checkpoints/v1")
@@ -51,7 +54,8 @@ func (p *place) meta(session string) string {
 
 // rollout is a transcript of Codex with some prompts.
 func rollout(id string, prompts ...string) string {
-	out := fmt.Sprintf(`{"timestamp":"2026-03-04T10:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":"/gone/shop"}}`, id)
+	out := fmt.Sprintf(`{"timestamp":"2026-03-04T10:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":"/gone/shop"}}`,
+		id)
 	for i, text := range prompts {
 		out += fmt.Sprintf("\n"+`{"timestamp":"2026-03-04T10:%02d:30Z","type":"event_msg","payload":{"type":"user_message","message":%q}}`, i, text)
 	}
@@ -109,16 +113,22 @@ func prompts(t *testing.T, s archive.Source) (out []string) {
 	return out
 }
 
-// TestEntire: the last transcript of each session is taken, in however many parts, and one before it that is longer; also where it lay until
+// TestEntire: the last transcript of each session is taken, in however many parts, and one before it that is longer;
+// also where it lay until
 // 2026. What can't be read costs itself.
 func TestEntire(t *testing.T) {
 	p := newPlace(t)
-	p.checkpoint("aa0000000001", "metadata.json", `{}`, "0/metadata.json", p.meta("s1"), "0/full.jsonl", rollout("s1", "one"))
-	one, two, three := rollout("s1", "one"), strings.Split(rollout("s1", "", "two"), "\n")[2], strings.Split(rollout("s1", "", "", "three"), "\n")[3]
-	p.checkpoint("aa0000000002", "0/metadata.json", p.meta("s1"), "0/full.jsonl", one, "0/full.jsonl.002", three, "0/full.jsonl.001", two,
-		"0/full.jsonl.123abc.tmp", "x", "1/metadata.json", p.meta("s2"), "1/full.jsonl", rollout("s2", "a long prompt", "and more"))
+	p.checkpoint("aa0000000001", "metadata.json", `{}`, "0/metadata.json", p.meta("s1"), "0/full.jsonl",
+		rollout("s1", "one"))
+	one, two, three := rollout("s1", "one"), strings.Split(rollout("s1", "", "two"), "\n")[2],
+		strings.Split(rollout("s1", "", "", "three"), "\n")[3]
+	p.checkpoint("aa0000000002", "0/metadata.json", p.meta("s1"), "0/full.jsonl", one, "0/full.jsonl.002", three,
+		"0/full.jsonl.001", two,
+		"0/full.jsonl.123abc.tmp", "x", "1/metadata.json", p.meta("s2"), "1/full.jsonl",
+		rollout("s2", "a long prompt", "and more"))
 	p.checkpoint("aa0000000003", "0/metadata.json", p.meta("s2"), "0/full.jsonl", rollout("s2", "anew"),
-		"metadata.json", p.meta("s3"), "full.jsonl", rollout("s3", "old"), "1/metadata.json", "torn", "1/full.jsonl", rollout("s4", "lost"))
+		"metadata.json", p.meta("s3"), "full.jsonl", rollout("s3", "old"), "1/metadata.json", "torn", "1/full.jsonl",
+		rollout("s4", "lost"))
 	p.Git("repo", "checkout", "-q", "main")
 	s := p.entire()
 	const branch = "heads/entire/checkpoints/v1:"
@@ -128,12 +138,14 @@ func TestEntire(t *testing.T) {
 		branch + "aa/0000000003/0/full.jsonl codex anew",
 		branch + "aa/0000000003/full.jsonl codex old",
 	}, sorted(prompts(t, s)))
-	if len(s.Failed) != 1 || !strings.Contains(s.Failed[0].Error(), "aa/0000000003/1/full.jsonl: its metadata.json can't be read") {
+	if len(s.Failed) != 1 || !strings.Contains(s.Failed[0].Error(),
+		"aa/0000000003/1/full.jsonl: its metadata.json can't be read") {
 		t.Errorf("failed: %v", s.Failed)
 	}
 	for message, want := range map[string]string{
-		"a\n\nEntire-Checkpoint: aa0000000001\n": "[{codex s1}]", "squashed\n\nEntire-Checkpoint: aa0000000001\nEntire-Checkpoint: aa0000000002": "[{codex s1} {codex s2}]",
-		"a\n\nEntire-Checkpoint: ffffffffffff": "[]", "Entire-Checkpoint: aa00000000010": "[]",
+		"a\n\nEntire-Checkpoint: aa0000000001\n":                                       "[{codex s1}]",
+		"squashed\n\nEntire-Checkpoint: aa0000000001\nEntire-Checkpoint: aa0000000002": "[{codex s1} {codex s2}]",
+		"a\n\nEntire-Checkpoint: ffffffffffff":                                         "[]", "Entire-Checkpoint: aa00000000010": "[]",
 	} {
 		made := s.Stated(git.Commit{Message: message})
 		slices.SortFunc(made, func(a, b session.NativeRef) int { return strings.Compare(a.NativeID, b.NativeID) })
@@ -141,7 +153,8 @@ func TestEntire(t *testing.T) {
 	}
 }
 
-// TestLongRealEntire: real transcripts of five agents, as Entire keeps them, are recognised, each with its own ID, whatever Entire calls their agent.
+// TestLongRealEntire: real transcripts of five agents, as Entire keeps them, are recognised, each with its own ID,
+// whatever Entire calls their agent.
 func TestLongRealEntire(t *testing.T) {
 	raw, err := os.ReadFile(harness.Data(t, "agents/counts.json"))
 	if err != nil {
@@ -160,7 +173,8 @@ func TestLongRealEntire(t *testing.T) {
 		if want[i][0] == ' ' {
 			want[i] = agent + want[i]
 		}
-		files = append(files, fmt.Sprintf("%d/metadata.json", i), p.meta(id), fmt.Sprintf("%d/full.jsonl", i), string(harness.Unzipped(t, "agents/"+name)))
+		files = append(files, fmt.Sprintf("%d/metadata.json", i), p.meta(id), fmt.Sprintf("%d/full.jsonl", i),
+			string(harness.Unzipped(t, "agents/"+name)))
 	}
 	p.checkpoint("aa0000000001", files...)
 	s := p.entire()
@@ -183,7 +197,8 @@ func sorted(s []string) []string { slices.Sort(s); return s }
 func TestEntireDamaged(t *testing.T) {
 	p := newPlace(t)
 	p.checkpoint("aa0000000001", "0/metadata.json", p.meta("s1"), "0/full.jsonl", rollout("s1", "one"))
-	p.checkpoint("aa0000000002", "0/metadata.json", p.meta("s1"), "0/full.jsonl", rollout("s1", "one", "two"), "1/metadata.json", p.meta("s2"), "1/full.jsonl", rollout("s2", "a"))
+	p.checkpoint("aa0000000002", "0/metadata.json", p.meta("s1"), "0/full.jsonl", rollout("s1", "one", "two"),
+		"1/metadata.json", p.meta("s2"), "1/full.jsonl", rollout("s2", "a"))
 	blob := p.Git("repo", "rev-parse", "HEAD:aa/0000000002/0/full.jsonl")
 	if err := os.Remove(filepath.Join(p.At("repo"), ".git", "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)

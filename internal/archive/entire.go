@@ -20,10 +20,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Entire keeps a checkpoint of all sessions at work whenever somebody commits, and names it in the message of that commit
-// ("Entire-Checkpoint: a3b2c4d5e6f7"). Its sources (entireio/cli, docs/architecture/sessions-and-checkpoints.md and
-// ref-checkpoint-backend.md, September 2026) say where: below <first two of the ID>/<rest>/ on the branch entire/checkpoints/v1, or, for
-// newer repositories, at the top of a ref refs/entire/checkpoints/<last two of the ID>/<ID>, with IDs of 26 characters. There lie
+// Entire keeps a checkpoint of all sessions at work whenever somebody commits, and names it in the message of that
+// commit ("Entire-Checkpoint: a3b2c4d5e6f7"). Its sources (entireio/cli, docs/architecture/sessions-and-checkpoints.md
+// and ref-checkpoint-backend.md, September 2026) say where: below <first two of the ID>/<rest>/ on the branch
+// entire/checkpoints/v1, or, for newer repositories, at the top of a ref refs/entire/checkpoints/<last two of the
+// ID>/<ID>, with IDs of 26 characters. There lie
 //
 //	metadata.json                          of the checkpoint
 //	0/metadata.json                        of its first session: {"session_id", "created_at", "agent": "Claude Code", …}
@@ -31,8 +32,9 @@ import (
 //	0/full.jsonl.001 …                     what does not fit into 50 MB; parts are joined by line ends
 //	tasks/<tool-use-id>/agent-<id>.jsonl   the transcript of a subagent
 //
-// and 1/, 2/, … of further sessions. Checkpoints of before 2026 have the files of the last session beside the first one's folder. The agent's
-// name is wrong at times, so a transcript is recognised by what it says. OpenCode's is what "opencode export" prints.
+// and 1/, 2/, … of further sessions. Checkpoints of before 2026 have the files of the last session beside the first
+// one's folder. The agent's name is wrong at times, so a transcript is recognised by what it says. OpenCode's is what
+// "opencode export" prints.
 //
 // As each checkpoint has all of a session up to then, the last one is read; an earlier one only where it is longer.
 
@@ -47,8 +49,9 @@ const unknownPerson = "unknown"
 
 // checkpoint is a checkpoint of Entire, by its ID.
 type checkpoint struct {
-	author  string             // who wrote the newest such commit
-	people  map[string]bool    // who wrote and who committed it, by e-mail address in lower case; none where no commit names it
+	author string // who wrote the newest such commit
+	// who wrote and who committed it, by e-mail address in lower case; none where no commit names it
+	people  map[string]bool
 	folders map[string]*folder // by "0", "1", …; "" for the checkpoint's own; a subagent's by its path
 }
 
@@ -77,12 +80,16 @@ type entire struct {
 	Source
 }
 
-// Entire takes what Entire kept of the user's own sessions, or of everyone's. Own is a checkpoint that nobody wrote or committed but those of
-// whom own is true, given the addresses in lower case: all that a branch says of who that was, and whoever may push can write it.
-func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error), everyone bool) (Source, error) {
+// Entire takes what Entire kept of the user's own sessions, or of everyone's. Own is a checkpoint that nobody wrote or
+// committed but those of whom own is true, given the addresses in lower case: all that a branch says of who that was,
+// and whoever may push can write it.
+func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error),
+	everyone bool,
+) (Source, error) {
 	trees := repo.Trees(maxTrees)
 	e := entire{
-		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{},
+		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{},
+		names:  map[string]session.NativeRef{},
 		Source: Source{Name: NameEntire, Others: map[string]int{}, Unread: map[string]int{}},
 	}
 	if err := e.list(ctx); err != nil {
@@ -273,8 +280,8 @@ func (e *entire) transcript(f *folder) ([]byte, error) {
 	return bytes.Join(all, []byte("\n")), nil
 }
 
-// keepOwn leaves of a session what lies in checkpoints of the user's own, and counts it as somebody else's where none is: a checkpoint of
-// another person may name a session of the user's and tell it otherwise.
+// keepOwn leaves of a session what lies in checkpoints of the user's own, and counts it as somebody else's where none
+// is: a checkpoint of another person may name a session of the user's and tell it otherwise.
 func (e *entire) keepOwn(name string, mine map[string]bool) {
 	var own []*folder
 	other := ""
@@ -294,7 +301,8 @@ func (e *entire) keepOwn(name string, mine map[string]bool) {
 	}
 }
 
-// takeTranscripts takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
+// takeTranscripts takes the last transcript of a session, and those before it that are longer than any behind them: the
+// agent wrote it anew.
 func (e *entire) takeTranscripts(name string, k kept, mine map[string]bool) {
 	all := e.sessions[name]
 	slices.SortStableFunc(all, func(a, b *folder) int { return a.Created.Compare(b.Created) })
@@ -361,11 +369,15 @@ func (e *entire) sessionsInMessage(c git.Commit) (out []session.NativeRef) {
 // entireDay is what older versions put before an agent's ID of a session.
 var entireDay = lazy.Expr(`^\d{4}-\d\d-\d\d-`)
 
-// EntireNames tells which sessions made a commit by the Entire-Checkpoint in its message, as they are called where their agents keep them: of
-// which agent is not told. What Entire keeps is read at the first commit that names a checkpoint.
+// EntireNames tells which sessions made a commit by the Entire-Checkpoint in its message, as they are called where
+// their agents keep them: of which agent is not told. What Entire keeps is read at the first commit that names a
+// checkpoint.
 func EntireNames(ctx context.Context, repo *git.Repo) func(git.Commit) []session.NativeRef {
 	read := sync.OnceValue(func() *entire {
-		e := &entire{repo: repo, trees: repo.Trees(maxTrees), checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{}}
+		e := &entire{
+			repo: repo, trees: repo.Trees(maxTrees), checkpoints: map[string]*checkpoint{},
+			sessions: map[string][]*folder{}, names: map[string]session.NativeRef{},
+		}
 		if e.list(ctx) == nil {
 			e.readDescriptions()
 		}

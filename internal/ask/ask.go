@@ -1,8 +1,9 @@
-// Package ask answers questions of one repository: the one road to an answer for the command line, the agents' server, the pages
-// and the brief.
+// Package ask answers questions of one repository: the one road to an answer for the command line, the agents' server,
+// the pages and the brief.
 //
-// In: a workspace and a question. Out: values of package result. Open is the step before a question: it finds the moment that is asked about,
-// and brings caches and records up. What a Moment answers after that reads only, but that Standing keeps a cache. Nothing is added to a ledger but what a fetch brought of it.
+// In: a workspace and a question. Out: values of package result. Open is the step before a question: it finds the
+// moment that is asked about, and brings caches and records up. What a Moment answers after that reads only, but that
+// Standing keeps a cache. Nothing is added to a ledger but what a fetch brought of it.
 package ask
 
 import (
@@ -61,7 +62,9 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
 		return out, &UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
-	if ref := session.OnlyRef(q.Query); q.Names == nil && (strings.EqualFold(q.Query, ref.String()) || ref.ID != q.Query && strings.HasPrefix(q.Query, ref.ID)) { // a link or an address, and nothing else
+	// a link or an address, and nothing else
+	if ref := session.OnlyRef(q.Query); q.Names == nil &&
+		(strings.EqualFold(q.Query, ref.String()) || ref.ID != q.Query && strings.HasPrefix(q.Query, ref.ID)) {
 		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {
 			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}
@@ -87,7 +90,8 @@ func noTurnError(h result.Hit, turn int) error {
 	if h.Turns == nil {
 		return &UsageError{Err: fmt.Errorf("%s: a %s has no turn %d", h.ID, h.Kind, turn)}
 	}
-	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID, session.CountNoun(*h.Turns, "turn"), *h.Turns-1)}
+	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID,
+		session.CountNoun(*h.Turns, "turn"), *h.Turns-1)}
 }
 
 // answer fills in what is found.
@@ -97,7 +101,8 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 			return err
 		}
 	}
-	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" { // a past state is answered from the ledgers alone, so that each clone gives the same answer
+	// a past state is answered from the ledgers alone, so that each clone gives the same answer
+	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" {
 		q.Request.Embed = EmbedOnce(m.w.QuestionVector)
 	}
 	q.Request.History = memory(m.w.RekalDir())
@@ -112,7 +117,8 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 	return err
 }
 
-// findNamed fills in what was asked for by name, in the order of the names; records come first. A query chooses the passages.
+// findNamed fills in what was asked for by name, in the order of the names; records come first. A query chooses the
+// passages.
 func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err error) {
 	numbers, words := records.ParseIDs(q.Names)
 	q.IDs, out.Failed = name.CompleteIDs(out.Names, words)
@@ -146,7 +152,10 @@ func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err err
 			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
 		}
 	}
-	slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
+	slices.SortStableFunc(out.Results, func(x, y result.Hit) int {
+		return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs,
+			y.ID)
+	})
 	return nil
 }
 
@@ -166,7 +175,9 @@ func EmbedOnce(embed func(context.Context, string, string) []float32) func(conte
 }
 
 // addNumbered puts the records that were asked for by number in front.
-func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions []string, purged bool, out *Found) error {
+func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions []string, purged bool,
+	out *Found,
+) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -196,8 +207,8 @@ func (m *Moment) addNumbered(ctx context.Context, numbers []int, purgedSessions 
 	return nil
 }
 
-// relativeToRoot makes absolute paths in this worktree, and paths that begin with "./" or "../", relative to its root. It leaves other paths as they
-// are, because they may be the end of a path.
+// relativeToRoot makes absolute paths in this worktree, and paths that begin with "./" or "../", relative to its root.
+// It leaves other paths as they are, because they may be the end of a path.
 func relativeToRoot(w *workspace.Workspace, paths []string) []string {
 	root := w.Repo.Layout().WorkTree
 	out := make([]string, len(paths))
@@ -231,7 +242,8 @@ func (f *Found) readTexts(ctx context.Context, index *db.DB, repo *git.Repo, q Q
 			at = *h.Turn
 		}
 		page := recall.Page{
-			ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Whole: true, Purged: q.Purged, Full: len(f.Results) == 1,
+			ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Whole: true, Purged: q.Purged,
+			Full:       len(f.Results) == 1,
 			Checkpoint: q.Checkpoint, Tip: q.Tip,
 		}
 		s, m, err := recall.Item(ctx, index, repo, page)

@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// Attributions tells of each commit of a range, or of one commit, who wrote the lines that it brought, the oldest first. A commit without lines,
-// such as a merge, is left out.
+// Attributions tells of each commit of a range, or of one commit, who wrote the lines that it brought, the oldest
+// first. A commit without lines, such as a merge, is left out.
 func (m *Moment) Attributions(ctx context.Context, rev string, visit func(result.Attribution) error) error {
 	ids, err := commits.Revisions(ctx, m.DB, m.w.Repo, rev)
 	if err != nil {
@@ -30,7 +30,9 @@ func (m *Moment) Attributions(ctx context.Context, rev string, visit func(result
 	return nil
 }
 
-func (m *Moment) attribution(ctx context.Context, id git.OID, known map[string]result.Writer) (result.Attribution, error) {
+func (m *Moment) attribution(ctx context.Context, id git.OID,
+	known map[string]result.Writer,
+) (result.Attribution, error) {
 	out := result.Attribution{Commit: string(id), Sessions: map[string]result.Writer{}}
 	commit, err := m.w.Repo.Commit(id)
 	if err != nil || len(commit.Parents) > 1 {

@@ -22,9 +22,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// Helped tells of the commits of a range, or of one commit, which agents helped with them, the oldest first, and by which lines of a form they are named. count
-// reports whether the lines of a commit are to be counted; nil: of none.
-func (m *Moment) Helped(ctx context.Context, rev string, form trailer.Form, count func(result.Helped) bool) ([]result.Helped, error) {
+// Helped tells of the commits of a range, or of one commit, which agents helped with them, the oldest first, and by
+// which lines of a form they are named. count reports whether the lines of a commit are to be counted; nil: of none.
+func (m *Moment) Helped(ctx context.Context, rev string, form trailer.Form,
+	count func(result.Helped) bool,
+) ([]result.Helped, error) {
 	tied, err := commits.SessionsBehind(ctx, m.DB, m.w.Repo, rev)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,10 @@ func unsentCommits(ctx context.Context, repo *git.Repo) (map[git.OID]bool, error
 
 // read tells who helped with a commit.
 func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, error) {
-	out := result.Helped{Schema: result.Schema, Commit: t.Commit, Helpers: []result.Helper{}, Named: []result.NamedBy{}, Trailers: []string{}}
+	out := result.Helped{
+		Schema: result.Schema, Commit: t.Commit, Helpers: []result.Helper{}, Named: []result.NamedBy{},
+		Trailers: []string{},
+	}
 	c, err := r.repo.Commit(git.OID(t.Commit))
 	if errors.Is(err, git.ErrNotFound) {
 		out.Unseen = "the commit is not here"
@@ -134,7 +139,8 @@ func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, e
 	if err := r.addSessions(ctx, &out, t); err != nil || out.Merge {
 		return out, err
 	}
-	if len(t.Sessions) == 0 && len(t.Talked) == 0 && !r.ledgers[strings.ToLower(c.Author.Email)] && !r.ledgers[strings.ToLower(c.Committer.Email)] {
+	if len(t.Sessions) == 0 && len(t.Talked) == 0 && !r.ledgers[strings.ToLower(c.Author.Email)] &&
+		!r.ledgers[strings.ToLower(c.Committer.Email)] {
 		out.Unseen = "no ledger of " + c.Author.Email + " is here"
 	}
 	if (r.form.Counts() || r.count != nil && r.count(out)) && !r.cuts[c.OID] {
@@ -146,9 +152,10 @@ func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, e
 	return out, nil
 }
 
-// addSessions parts the sessions behind a commit: those that helped with it, and others. Who wrote lines of it helped. Who only edited its files, or made it, did
-// so where no line can tell: the commit brought none, or the session edited, and none of its lines is known in any commit. (Else, in the histories of tests/ties,
-// one commit of eight would name an agent of whose lines it has none.)
+// addSessions parts the sessions behind a commit: those that helped with it, and others. Who wrote lines of it helped.
+// Who only edited its files, or made it, did so where no line can tell: the commit brought none, or the session edited,
+// and none of its lines is known in any commit. (Else, in the histories of tests/ties, one commit of eight would name
+// an agent of whose lines it has none.)
 func (r *helpReader) addSessions(ctx context.Context, out *result.Helped, t commits.Tied) error {
 	var lineless []commits.TiedSession
 	for _, s := range t.Sessions {
@@ -176,7 +183,8 @@ func (r *helpReader) addSessions(ctx context.Context, out *result.Helped, t comm
 	return err
 }
 
-// bringsLines reports whether a commit brought lines that can be compared with edits; of one whose parent is not here nobody knows.
+// bringsLines reports whether a commit brought lines that can be compared with edits; of one whose parent is not here
+// nobody knows.
 func (r *helpReader) bringsLines(ctx context.Context, h result.Helped) (bool, error) {
 	if len(h.Helpers) > 0 || r.cuts[git.OID(h.Commit)] {
 		return true, nil
@@ -197,8 +205,9 @@ func (r *helpReader) addHelper(out *result.Helped, s commits.TiedSession) {
 	h := &out.Helpers[at]
 	h.Lines += s.Lines
 	h.Sessions = append(h.Sessions, result.HelperSession{
-		ID: s.ID, Author: f.Email, Tie: s.Kind.String(), Evidence: s.Evidence, Lines: s.Lines, Private: slices.Contains(r.private, s.ID),
-		Shared: !slices.ContainsFunc(s.Ties, r.isUnsent), Verified: r.trust[s.ID] == session.Verified,
+		ID: s.ID, Author: f.Email, Tie: s.Kind.String(), Evidence: s.Evidence, Lines: s.Lines,
+		Private: slices.Contains(r.private, s.ID),
+		Shared:  !slices.ContainsFunc(s.Ties, r.isUnsent), Verified: r.trust[s.ID] == session.Verified,
 		Signature: r.trust[s.ID].String(), Ledger: ledgerCommits(s.Ties),
 	})
 }
@@ -213,7 +222,8 @@ func ledgerCommits(ties []attribution.Tie) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// modelAt is the model that answered last before the tie, where the agent says that of each answer; else the one that spoke last of all.
+// modelAt is the model that answered last before the tie, where the agent says that of each answer; else the one that
+// spoke last of all.
 func (r *helpReader) modelAt(s commits.TiedSession, last string) string {
 	var tied time.Time
 	for _, t := range s.Ties {

@@ -16,8 +16,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Link makes the stable name of what a word names: a session or memory by the beginning of its ID, a turn of one ("ID:8", or a link), a checkpoint,
-// or a code commit, which stands for the last checkpoint of it.
+// Link makes the stable name of what a word names: a session or memory by the beginning of its ID, a turn of one
+// ("ID:8", or a link), a checkpoint, or a code commit, which stands for the last checkpoint of it.
 func (m *Moment) Link(ctx context.Context, word string) (result.Link, error) {
 	out := result.Link{Schema: result.Schema}
 	ref, err := name.ParseID(word)
@@ -71,7 +71,10 @@ func (m *Moment) checkpoint(ctx context.Context, oid string) string {
 	}
 	behind, err := m.TiesOfCommits(ctx, []string{oid})
 	if ties := behind[oid]; err == nil && len(ties) > 0 {
-		return slices.MaxFunc(ties, func(a, b attribution.Tie) int { return cmp.Compare(a.TS.UnixNano(), b.TS.UnixNano()) }).Checkpoint
+		return slices.MaxFunc(ties, func(a, b attribution.Tie) int {
+			return cmp.Compare(a.TS.UnixNano(),
+				b.TS.UnixNano())
+		}).Checkpoint
 	}
 	return ""
 }

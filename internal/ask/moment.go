@@ -101,7 +101,8 @@ func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error
 	return s, nil
 }
 
-// Handoff is a page for the agent that goes on with a session, which ref names: see story.HandoffPage. Budget 0 is HandoffBudget.
+// Handoff is a page for the agent that goes on with a session, which ref names: see story.HandoffPage. Budget 0 is
+// HandoffBudget.
 func (m *Moment) Handoff(ctx context.Context, id string, budget int) (page string, ref session.Ref, err error) {
 	s, err := m.Session(ctx, id)
 	if err != nil {
@@ -111,11 +112,14 @@ func (m *Moment) Handoff(ctx context.Context, id string, budget int) (page strin
 	if err != nil {
 		return "", ref, err
 	}
-	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), session.Ref{ID: s.ID, Turn: -1}, nil
+	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)),
+		session.Ref{ID: s.ID, Turn: -1}, nil
 }
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.
-func (m *Moment) Each(ctx context.Context, authors []string, visit func(*result.StorySession, *result.Memory) error) error {
+func (m *Moment) Each(ctx context.Context, authors []string,
+	visit func(*result.StorySession, *result.Memory) error,
+) error {
 	return story.Each(ctx, m.DB, m.w.Repo, authors, visit)
 }
 
@@ -137,7 +141,8 @@ func (m *Moment) Reopen(ctx context.Context) error {
 	return nil
 }
 
-// Lines reads the lines of a file as history.FileLines does: as the file is now, or as it was in the moment's code commit.
+// Lines reads the lines of a file as history.FileLines does: as the file is now, or as it was in the moment's code
+// commit.
 func (m *Moment) Lines(ctx context.Context, file string) ([]string, error) {
 	commit, err := m.codeCommit(ctx)
 	if err != nil {
@@ -146,8 +151,8 @@ func (m *Moment) Lines(ctx context.Context, file string) ([]string, error) {
 	return history.FileLines(m.w.Repo, commit, file)
 }
 
-// TouchedFiles are the files that sessions touched and whose paths contain a part: those first that most of them did. Each says whether it
-// stands there.
+// TouchedFiles are the files that sessions touched and whose paths contain a part: those first that most of them did.
+// Each says whether it stands there.
 func (m *Moment) TouchedFiles(ctx context.Context, part string, limit int) ([]Touched, error) {
 	stands := func(string) bool { return false }
 	commit, err := m.codeCommit(ctx)

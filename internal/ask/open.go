@@ -21,8 +21,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Moment is the index, open to be asked: as it is now, or was at a past moment. What is purged today is hidden in both. Close it, unless
-// the process ends, which is faster.
+// Moment is the index, open to be asked: as it is now, or was at a past moment. What is purged today is hidden in both.
+// Close it, unless the process ends, which is faster.
 type Moment struct {
 	Past
 	*materialize.Reader
@@ -42,8 +42,8 @@ type Opening struct {
 	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
 }
 
-// Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the only step of a question that
-// writes: caches and records, and the copies of ledgers that a fetch brought.
+// Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the
+// only step of a question that writes: caches and records, and the copies of ledgers that a fetch brought.
 func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, error) {
 	m, err := w.ReadMaterializer()
 	if err != nil {
@@ -86,8 +86,8 @@ func (m *Moment) barUnverified(ctx context.Context) (err error) {
 	return m.Bar(ctx, m.unverified)
 }
 
-// listUnverified are the sessions and memories that no key of their author is known to have signed, in order. It is today that signatures of a past
-// moment are known.
+// listUnverified are the sessions and memories that no key of their author is known to have signed, in order. It is
+// today that signatures of a past moment are known.
 func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
 	if m.Text == "" {
 		ids, err = m.DB.Verified(ctx)
@@ -104,7 +104,8 @@ func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
 }
 
 // errUnverified is why something is not shown that is neither purged nor scrubbed.
-var errUnverified = advice.New("no key of its author is known to have signed it", `"git config rekal.require" says whether agents are told of it`)
+var errUnverified = advice.New("no key of its author is known to have signed it",
+	`"git config rekal.require" says whether agents are told of it`)
 
 // explainLeftOut says why something is not shown: what rekal.require leaves out is not purged.
 func (m *Moment) explainLeftOut(err error) error {
@@ -134,8 +135,8 @@ func (m *Moment) closeRecords() error {
 	return v.Close()
 }
 
-// beginRecords reads what agents' shells printed since the last time, and opens the index of records, beside all else. Who asks for them waits, and stores
-// what was new: that needs the repository, which belongs to one goroutine.
+// beginRecords reads what agents' shells printed since the last time, and opens the index of records, beside all else.
+// Who asks for them waits, and stores what was new: that needs the repository, which belongs to one goroutine.
 func beginRecords(ctx context.Context, w *workspace.Workspace) func() (*records.View, error) {
 	var (
 		view     *records.View
@@ -177,10 +178,12 @@ func beginRecords(ctx context.Context, w *workspace.Workspace) func() (*records.
 	})
 }
 
-// glanceTime is how long OpenExisting waits for the index to be brought up to date; after that it opens the index as it is.
+// glanceTime is how long OpenExisting waits for the index to be brought up to date; after that it opens the index as it
+// is.
 const glanceTime = 80 * time.Millisecond
 
-// OpenExisting opens today's index for one answer of a process that must end soon. Where there is none, it makes none: that may take minutes.
+// OpenExisting opens today's index for one answer of a process that must end soon. Where there is none, it makes none:
+// that may take minutes.
 func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
 	m := w.Materializer(func(error) {})
 	old, err := m.OpenExisting(ctx)
@@ -201,7 +204,9 @@ func OpenExisting(ctx context.Context, w *workspace.Workspace) (*Moment, error) 
 }
 
 // Rebuild makes the caches anew from the ledgers. MakeTables makes those for SQL.
-func Rebuild(ctx context.Context, w *workspace.Workspace, progress func(done, total int), makeTables func(*Moment) error) error {
+func Rebuild(ctx context.Context, w *workspace.Workspace, progress func(done, total int),
+	makeTables func(*Moment) error,
+) error {
 	m, err := w.ReadMaterializer()
 	if err != nil {
 		return err

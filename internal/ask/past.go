@@ -34,8 +34,8 @@ type Past struct {
 	moment ledger.Moment
 }
 
-// asOf finds the moment that text names, as findMoment does; for "" the commit of a ledger that is checked out, else today. It returns a
-// CheckpointError.
+// asOf finds the moment that text names, as findMoment does; for "" the commit of a ledger that is checked out, else
+// today. It returns a CheckpointError.
 func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	notice := ""
 	if text == "" {
@@ -60,10 +60,12 @@ func (p Past) open(ctx context.Context, m *materialize.Materializer) (*materiali
 	return m.OpenAt(ctx, p.moment)
 }
 
-// findMoment finds the past state of the ledgers that text names: see ledger.Ledger.Moment. The index tells to which commits of code the
-// ledger is tied; it is read only if text is a revision of code. If text is no revision, it may be a folder: if a ledger commit of this
-// repository is checked out there, the folder names that commit.
-func findMoment(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (ledger.Moment, error) {
+// findMoment finds the past state of the ledgers that text names: see ledger.Ledger.Moment. The index tells to which
+// commits of code the ledger is tied; it is read only if text is a revision of code. If text is no revision, it may be
+// a folder: if a ledger commit of this repository is checked out there, the folder names that commit.
+func findMoment(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer,
+	text string,
+) (ledger.Moment, error) {
 	author, err := w.Author(ctx)
 	if err != nil {
 		return ledger.Moment{}, err
@@ -97,7 +99,9 @@ func checkedOutCommit(ctx context.Context, w *workspace.Workspace, dir string) g
 	return head.OID
 }
 
-func tiedCheckpoints(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {
+func tiedCheckpoints(ctx context.Context, m *materialize.Materializer, email string,
+	code git.OID,
+) (out []git.OID, err error) {
 	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err

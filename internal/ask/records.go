@@ -18,8 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// recallWithRecords answers a request, with the records (what commands printed) that fit it. If records can't be read, it warns and answers without
-// them, unless the request asks for records alone.
+// recallWithRecords answers a request, with the records (what commands printed) that fit it. If records can't be read,
+// it warns and answers without them, unless the request asks for records alone.
 func (m *Moment) recallWithRecords(ctx context.Context, req recall.Request) (answer result.Recall, err error) {
 	answer, err = recall.Recall(ctx, m.DB, m.w.Repo, req)
 	if err != nil || !mayHaveRecords(req) {
@@ -39,12 +39,13 @@ func (m *Moment) recallWithRecords(ctx context.Context, req recall.Request) (ans
 	return answer, nil
 }
 
-// mayHaveRecords reports whether records can be in the answer to a request. A past moment has no records, and a question about commits, people or
-// agents never finds one.
+// mayHaveRecords reports whether records can be in the answer to a request. A past moment has no records, and a
+// question about commits, people or agents never finds one.
 func mayHaveRecords(req recall.Request) bool {
 	onlyRecords := req.Kind == recall.KindRecord
 	switch {
-	case req.Kind != "" && !onlyRecords, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.Verified, req.IDs != nil, len(req.Path) > 0,
+	case req.Kind != "" && !onlyRecords, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "",
+		req.Agent != "", req.Title != "", req.Verified, req.IDs != nil, len(req.Path) > 0,
 		!onlyRecords && req.Query == "" && req.Purged != db.Only:
 		return false
 	}
@@ -52,7 +53,9 @@ func mayHaveRecords(req recall.Request) bool {
 }
 
 // addRecords puts records into an answer.
-func (m *Moment) addRecords(ctx context.Context, req recall.Request, known *records.View, answer *result.Recall) (err error) {
+func (m *Moment) addRecords(ctx context.Context, req recall.Request, known *records.View,
+	answer *result.Recall,
+) (err error) {
 	q := recordQuestion(req, answer)
 	if q.Without, err = db.PurgedIDs(ctx, m.DB); err != nil {
 		return fmt.Errorf("records: %w", err)
@@ -78,7 +81,8 @@ func (m *Moment) addRecords(ctx context.Context, req recall.Request, known *reco
 // recordQuestion makes a question for records of a request, with the time span that recall has read in its words.
 func recordQuestion(req recall.Request, answer *result.Recall) records.Question {
 	q := records.Question{
-		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
+		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit,
+		Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
 	}
 	if when := answer.When; when != nil {
 		q.Since, q.Until, q.Timed = parseTimestamp(when.Since), parseTimestamp(when.Until), true
@@ -127,7 +131,8 @@ func purgedError(r records.Record, purged []string) error {
 	return nil
 }
 
-// Records are the records that a recall may show, the oldest first, without those that are purged or of a purged session. A past moment has none.
+// Records are the records that a recall may show, the oldest first, without those that are purged or of a purged
+// session. A past moment has none.
 func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
 	if m.Text != "" {
 		return nil, nil

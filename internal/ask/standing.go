@@ -23,8 +23,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// linesName names, in package statedb, what Standing keeps: the files of HEAD by their paths, each a countedFile, in CBOR. JSON takes several times as
-// long to read.
+// linesName names, in package statedb, what Standing keeps: the files of HEAD by their paths, each a countedFile, in
+// CBOR. JSON takes several times as long to read.
 const linesName = "lines"
 
 // countedFile is where the lines of a file come from, and whose they are.
@@ -62,8 +62,9 @@ type Counting struct {
 	Progress func(done, total int) // may be nil
 }
 
-// Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each content of a file: where its lines come
-// from is kept in a cache, also where ctx ends the count. Files that are binary or too large have no lines.
+// Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each
+// content of a file: where its lines come from is kept in a cache, also where ctx ends the count. Files that are binary
+// or too large have no lines.
 func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Counted, error) {
 	out := Counted{Files: map[string]why.Share{}}
 	head, err := m.w.Repo.Head()
@@ -81,7 +82,10 @@ func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Coun
 	if k.state, err = m.ledgerState(ctx); err != nil {
 		return out, err
 	}
-	below := slices.DeleteFunc(slices.Clone(all), func(e git.Entry) bool { return path != "" && e.Path != path && !strings.HasPrefix(e.Path, path+"/") })
+	below := slices.DeleteFunc(slices.Clone(all), func(e git.Entry) bool {
+		return path != "" && e.Path != path &&
+			!strings.HasPrefix(e.Path, path+"/")
+	})
 	if len(below) == 0 {
 		return out, fmt.Errorf("%q is no file or folder of HEAD: %w", path, git.ErrNotFound)
 	}
@@ -145,7 +149,8 @@ func (k *counting) count(ctx context.Context, files []git.Entry, progress func(d
 		}
 	}
 	return history.BlameFiles(ctx, k.m.w.Repo, k.head, unknown, func(path string, from []history.Origin) error {
-		k.known[path] = &countedFile{Blob: blobs[path], At: k.head, From: toRuns(from)} // none of a file that has no lines, or of which git can't tell
+		// none of a file that has no lines, or of which git can't tell
+		k.known[path] = &countedFile{Blob: blobs[path], At: k.head, From: toRuns(from)}
 		k.changed = true
 		return counted(k.known[path])
 	})
@@ -200,8 +205,13 @@ func (m *Moment) ledgerState(ctx context.Context) (string, error) {
 func (m *Moment) readCounted(ctx context.Context) map[string]*countedFile {
 	out := map[string]*countedFile{}
 	text, _ := statedb.Text(ctx, m.w.RekalDir(), linesName)
-	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32, MaxArrayElements: math.MaxInt32}.DecMode() // a path may be any bytes
-	if err != nil || form.Unmarshal(text, &out) != nil {                                                                              // it is made anew
+	// a path may be any bytes
+	form, err := cbor.DecOptions{
+		UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32,
+		MaxArrayElements: math.MaxInt32,
+	}.DecMode()
+	// it is made anew
+	if err != nil || form.Unmarshal(text, &out) != nil {
 		return map[string]*countedFile{}
 	}
 	return out
@@ -217,8 +227,11 @@ func (m *Moment) writeCounted(ctx context.Context, known map[string]*countedFile
 	return statedb.SetText(ctx, m.w.RekalDir(), linesName, text, "")
 }
 
-// LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range brought, with each. What is "" for all of HEAD.
-func (m *Moment) LineStats(ctx context.Context, word string, limit int, progress func(done, total int)) (result.LineStats, error) {
+// LineStats says who wrote the lines of a file, of a folder with what is in it, or those that the commits of a range
+// brought, with each. What is "" for all of HEAD.
+func (m *Moment) LineStats(ctx context.Context, word string, limit int,
+	progress func(done, total int),
+) (result.LineStats, error) {
 	out := result.LineStats{Schema: result.Schema, Of: word, Results: []result.Lines{}}
 	path, ok := m.w.Repo.PathInside(word)
 	if word == "" || path == "." {
@@ -247,12 +260,15 @@ func (m *Moment) isRevision(word string) bool {
 	return err == nil && rev != "" && len(paths) == 0
 }
 
-func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []string, progress func(done, total int)) error {
+func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []string,
+	progress func(done, total int),
+) error {
 	counter, err := why.NewCounter(ctx, m.DB, m.w.Repo)
 	sum := why.Share{Wrote: map[string]int{}}
 	for i := 0; i < len(ids) && err == nil; i++ {
 		var c git.Commit
-		if c, err = m.w.Repo.Commit(git.OID(ids[i])); err != nil || len(c.Parents) > 1 { // a merge brings what its parents have
+		// a merge brings what its parents have
+		if c, err = m.w.Repo.Commit(git.OID(ids[i])); err != nil || len(c.Parents) > 1 {
 			continue
 		}
 		var share why.Share
@@ -270,7 +286,9 @@ func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []
 	return err
 }
 
-func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path string, progress func(done, total int)) error {
+func (m *Moment) countTree(ctx context.Context, out *result.LineStats, path string,
+	progress func(done, total int),
+) error {
 	counted, err := m.Standing(ctx, path, Counting{Progress: progress})
 	if err != nil {
 		return err

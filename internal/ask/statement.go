@@ -15,10 +15,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/trailer"
 )
 
-// Statement says of the commits of a range "A..B", or of one commit, who helped with them. It has nothing that differs between clones with the same ledgers and
-// the same known keys. asOf are tips of ledgers, by address, up to which sessions count, as another statement has them; nil: all counts.
+// Statement says of the commits of a range "A..B", or of one commit, who helped with them. It has nothing that differs
+// between clones with the same ledgers and the same known keys. asOf are tips of ledgers, by address, up to which
+// sessions count, as another statement has them; nil: all counts.
 func (m *Moment) Statement(ctx context.Context, rev string, asOf map[string]string) (out result.Statement, err error) {
-	out = result.Statement{Type: result.StatementType, Subject: []result.StatementSubject{}, PredicateType: result.PredicateType}
+	out = result.Statement{
+		Type: result.StatementType, Subject: []result.StatementSubject{},
+		PredicateType: result.PredicateType,
+	}
 	if out.Predicate.Range, err = rangeOfOIDs(m.w.Repo, rev); err != nil {
 		return out, err
 	}
@@ -34,10 +38,16 @@ func (m *Moment) Statement(ctx context.Context, rev string, asOf map[string]stri
 	if err != nil {
 		return out, err
 	}
-	s := statement{Statement: out, repo: m.w.Repo, tips: tips, sessions: map[string]*result.StatementSession{}, used: map[string]bool{}}
+	s := statement{
+		Statement: out, repo: m.w.Repo, tips: tips, sessions: map[string]*result.StatementSession{},
+		used: map[string]bool{},
+	}
 	s.Predicate.Commits = []result.StatementCommit{}
 	for _, h := range all {
-		s.Subject = append(s.Subject, result.StatementSubject{Name: "git:" + h.Commit, Digest: result.StatementDigest{GitCommit: h.Commit}})
+		s.Subject = append(s.Subject, result.StatementSubject{
+			Name:   "git:" + h.Commit,
+			Digest: result.StatementDigest{GitCommit: h.Commit},
+		})
 		s.Predicate.Commits = append(s.Predicate.Commits, s.commit(h))
 	}
 	parts, err := m.PartsOf(ctx, slices.Collect(maps.Keys(s.sessions)))
@@ -138,12 +148,18 @@ func rangeOfOIDs(repo *git.Repo, rev string) (string, error) {
 
 // commit is what the statement says of a commit; it adds the sessions to those of all.
 func (s *statement) commit(h result.Helped) result.StatementCommit {
-	c := result.StatementCommit{Commit: h.Commit, Merge: h.Merge, Lines: h.Lines, Unknown: h.Unknown, Helpers: []result.StatementHelper{}, Unseen: h.Unseen}
+	c := result.StatementCommit{
+		Commit: h.Commit, Merge: h.Merge, Lines: h.Lines, Unknown: h.Unknown,
+		Helpers: []result.StatementHelper{}, Unseen: h.Unseen,
+	}
 	for _, helper := range h.Helpers {
 		one := result.StatementHelper{Agent: helper.Agent, Model: helper.Model, Lines: helper.Lines}
 		for _, by := range helper.Sessions {
 			said := slices.DeleteFunc(slices.Clone(by.Ledger), func(id string) bool { return !s.isWithinAny(id) })
-			one.Sessions = append(one.Sessions, result.StatementTie{ID: by.ID, Tie: by.Tie, Evidence: by.Evidence, Lines: by.Lines, Ledger: said})
+			one.Sessions = append(one.Sessions, result.StatementTie{
+				ID: by.ID, Tie: by.Tie, Evidence: by.Evidence,
+				Lines: by.Lines, Ledger: said,
+			})
 			if s.sessions[by.ID] == nil {
 				s.sessions[by.ID] = &result.StatementSession{
 					ID: by.ID, Agent: helper.Agent, Author: by.Author, Signature: by.Signature, Parts: []result.StatementPart{},

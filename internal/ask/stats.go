@@ -25,7 +25,8 @@ type StatsRequest struct {
 // errAuthors is why colleagues are not compared.
 var errAuthors = errors.New(`by author shows yourself only; where the team wants all: "git config rekal.stats.authors true"`)
 
-// Stats sums up what requests took. By author it answers for the user alone, unless the settings allow more; then its notice says so.
+// Stats sums up what requests took. By author it answers for the user alone, unless the settings allow more; then its
+// notice says so.
 func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats, notice error, err error) {
 	req.Now = m.w.Now()
 	span, err := req.Span(m.w.Repo)
@@ -96,7 +97,8 @@ func sumUsage(sums []db.UsageSum, prices config.Prices) (all result.Tokens, keye
 // addUsage adds a sum to t; newSession says that its session is not counted in t yet.
 func addUsage(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
 	one := result.Tokens{
-		Requests: s.Requests, Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Cost: s.Cost, Price: price,
+		Requests: s.Requests, Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite,
+		Cost: s.Cost, Price: price,
 	}
 	if newSession {
 		one.Sessions = 1
@@ -106,7 +108,8 @@ func addUsage(t *result.Tokens, s db.UsageSum, price float64, newSession bool) {
 
 // priceOf is what a sum costs, at a price of a million tokens.
 func priceOf(s db.UsageSum, p config.Price) float64 {
-	return (float64(s.Input)*p.Input + float64(s.Output)*p.Output + float64(s.CacheRead)*p.CacheRead + float64(s.CacheWrite)*p.CacheWrite) / 1e6
+	return (float64(s.Input)*p.Input + float64(s.Output)*p.Output + float64(s.CacheRead)*p.CacheRead +
+		float64(s.CacheWrite)*p.CacheWrite) / 1e6
 }
 
 // setTitles sets the titles of rows whose keys are sessions or commits.

@@ -9,9 +9,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// Work says how much was worked in sessions; By and Limit of a request count for nothing, but that Limit is how many pairs of files there are.
+// Work says how much was worked in sessions; By and Limit of a request count for nothing, but that Limit is how many
+// pairs of files there are.
 func (m *Moment) Work(ctx context.Context, req StatsRequest) (result.WorkStats, error) {
-	out := result.WorkStats{Schema: result.Schema, Since: req.Since, Until: req.Until, Agent: req.Agent, Days: []result.Day{}, Together: []result.Pair{}}
+	out := result.WorkStats{
+		Schema: result.Schema, Since: req.Since, Until: req.Until, Agent: req.Agent,
+		Days: []result.Day{}, Together: []result.Pair{},
+	}
 	req.Now = m.w.Now()
 	span, err := req.Span(m.w.Repo)
 	if err != nil {
@@ -44,7 +48,8 @@ func (m *Moment) Work(ctx context.Context, req StatsRequest) (result.WorkStats, 
 	}
 	slices.SortFunc(out.Days, func(a, b result.Day) int { return strings.Compare(a.Day, b.Day) })
 	out.Commits, out.Committed = len(perCommit), len(perSession)
-	out.Minutes, out.PerCommit, out.PerSession = result.SpreadOf(minutes), result.SpreadOf(perCommit), result.SpreadOf(perSession)
+	out.Minutes, out.PerCommit, out.PerSession = result.SpreadOf(minutes), result.SpreadOf(perCommit),
+		result.SpreadOf(perSession)
 	pairs, err := m.ChangedTogether(ctx, "", req.Limit)
 	for _, p := range pairs {
 		out.Together = append(out.Together, result.Pair(p))

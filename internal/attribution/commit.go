@@ -9,12 +9,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Evidence is what is known of a session and a commit, by the kind of tie that it proves; each kind says what that is. Tie decides by it, when the commit is
-// captured and when a ledger is read. docs/show.md explains the rules. What a subagent did counts for the session that spawned it. Where no rule holds, there is
-// no tie: nobody guesses.
+// Evidence is what is known of a session and a commit, by the kind of tie that it proves; each kind says what that is.
+// Tie decides by it, when the commit is captured and when a ledger is read. docs/show.md explains the rules. What a
+// subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
 type Evidence map[session.TieKind]string
 
-// Tie decides how a session is tied to a commit, and by which evidence: by the strongest. The kind is 0 where it is not.
+// Tie decides how a session is tied to a commit, and by which evidence: by the strongest. The kind is 0 where it is
+// not.
 func (e Evidence) Tie() (session.TieKind, string) {
 	for kind := session.TieWrote; kind <= session.TieTalked; kind++ {
 		if said := e[kind]; said != "" {
@@ -24,7 +25,8 @@ func (e Evidence) Tie() (session.TieKind, string) {
 	return 0, ""
 }
 
-// Links are what a capture stores of the evidence: one for each kind but for lines, of which there are records, and one for a session without new turns.
+// Links are what a capture stores of the evidence: one for each kind but for lines, of which there are records, and one
+// for a session without new turns.
 func (e Evidence) Links(id string, isPart bool) (out []session.Link) {
 	for kind := session.TieEdited; kind < session.TieTalked; kind++ {
 		if e[kind] != "" {
@@ -74,8 +76,8 @@ func ActiveIn(part session.Session) string {
 	return ""
 }
 
-// CommitRunning is the evidence that a part of a session ends with a call that has git make a commit, of which no failure is known: git called its hook
-// meanwhile. It is "" for none.
+// CommitRunning is the evidence that a part of a session ends with a call that has git make a commit, of which no
+// failure is known: git called its hook meanwhile. It is "" for none.
 func CommitRunning(part session.Session) string {
 	if len(part.ToolCalls) == 0 {
 		return ""
@@ -96,21 +98,23 @@ const recentEdit = 7 * 24 * time.Hour
 // IsRecent reports whether edits of a session still wait for a commit. last is the time of its last turn.
 func IsRecent(last, now time.Time) bool { return now.Sub(last) <= recentEdit }
 
-// clockLag is how far git's clock may lag behind that of an agent. git asks time(2), which Linux brings up to date with each tick: it was 7 ms
-// late in a quiet virtual machine. An edit right before a commit may so seem to be made in the second behind it.
+// clockLag is how far git's clock may lag behind that of an agent. git asks time(2), which Linux brings up to date with
+// each tick: it was 7 ms late in a quiet virtual machine. An edit right before a commit may so seem to be made in the
+// second behind it.
 const clockLag = 100 * time.Millisecond
 
 // firstYear is when RCS came out: who dates a commit earlier has made the date up.
 const firstYear = 1982
 
-// IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the commit's time. A date that was
-// made up, as one before 1970 is, tells nothing: then what the hook of the commit saw counts.
+// IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the
+// commit's time. A date that was made up, as one before 1970 is, tells nothing: then what the hook of the commit saw
+// counts.
 func IsCommittedBefore(commit, moment time.Time) bool {
 	return commit.Year() >= firstYear && commit.Before(moment.Add(-clockLag).Truncate(time.Second))
 }
 
-// LinesOf is the evidence that a session wrote lines that a commit added: the first of them, and how many there are. Removed lines don't count: an earlier
-// edit may have removed them, too.
+// LinesOf is the evidence that a session wrote lines that a commit added: the first of them, and how many there are.
+// Removed lines don't count: an earlier edit may have removed them, too.
 func LinesOf(wrote []session.Wrote, sha, id string) string {
 	first, n := "", 0
 	for _, w := range wrote {

@@ -32,12 +32,28 @@ func TestEvidence(t *testing.T) {
 		want string
 	}{
 		{"nothing", attribution.Evidence{}, ": "},
-		{"all", attribution.Evidence{session.TieWrote: "a.go:3", session.TieEdited: "call 1", session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "wrote: a.go:3"},
-		{"no lines", attribution.Evidence{session.TieEdited: "call 1", session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "edited: call 1"},
-		{"no edit", attribution.Evidence{session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"}, "made: shell"},
+		{"all", attribution.Evidence{
+			session.TieWrote: "a.go:3", session.TieEdited: "call 1", session.TieMade: "shell",
+			session.TieNamed: "trailer", session.TieTalked: "prompt",
+		}, "wrote: a.go:3"},
+		{"no lines", attribution.Evidence{
+			session.TieEdited: "call 1", session.TieMade: "shell", session.TieNamed: "trailer",
+			session.TieTalked: "prompt",
+		}, "edited: call 1"},
+		{
+			"no edit",
+			attribution.Evidence{session.TieMade: "shell", session.TieNamed: "trailer", session.TieTalked: "prompt"},
+			"made: shell",
+		},
 		{"named", attribution.Evidence{session.TieNamed: "trailer", session.TieTalked: "prompt"}, "named: trailer"},
-		{"a prompt", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, ask}})}, "talked: prompt"},
-		{"a call", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say}, ToolCalls: []session.ToolCall{call}})}, "talked: call 4"},
+		{"a prompt", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{
+			say,
+			ask,
+		}})}, "talked: prompt"},
+		{"a call", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{
+			Turns:     []session.Turn{say},
+			ToolCalls: []session.ToolCall{call},
+		})}, "talked: call 4"},
 		{"closing words", attribution.Evidence{session.TieTalked: attribution.ActiveIn(session.Session{Turns: []session.Turn{say, say}})}, ": "},
 	} {
 		kind, by := c.e.Tie()
@@ -50,7 +66,10 @@ func TestCommitRunning(t *testing.T) {
 	for cmd, want := range map[string]string{
 		"git commit -m x": "call 7", "cd a && git -C b commit -am 'x'": "call 7", "git log": "", "echo commit": "", "": "",
 	} {
-		part := session.Session{Turns: []session.Turn{{Index: 3}}, ToolCalls: []session.ToolCall{{Index: 7, Turn: 3, Act: session.ActRun, Cmd: cmd}}}
+		part := session.Session{
+			Turns:     []session.Turn{{Index: 3}},
+			ToolCalls: []session.ToolCall{{Index: 7, Turn: 3, Act: session.ActRun, Cmd: cmd}},
+		}
 		harness.Equal(t, cmd, want, attribution.CommitRunning(part))
 		part.Turns = append(part.Turns, session.Turn{Index: 4, Role: session.RoleAssistant})
 		harness.Equal(t, cmd+", and words behind it", "", attribution.CommitRunning(part))

@@ -17,7 +17,8 @@ type Line struct {
 	Kind  byte // Kept, Added, Removed or Gap
 }
 
-// What an edit did to a line: it kept, added or removed it. A Gap is no line: the next line stands elsewhere in the file.
+// What an edit did to a line: it kept, added or removed it. A Gap is no line: the next line stands elsewhere in the
+// file.
 const (
 	Kept    byte = ' '
 	Added   byte = '+'
@@ -65,7 +66,8 @@ func lcsLines(old, new []Print) (out []Line) {
 	return out
 }
 
-// lcsTable is the usual table of the longest common subsequence: at [i][j] its length for old[i:] and new[j:]. It is nil above maxTable.
+// lcsTable is the usual table of the longest common subsequence: at [i][j] its length for old[i:] and new[j:]. It is
+// nil above maxTable.
 func lcsTable(old, new []Print) [][]int32 {
 	if len(old)*len(new) > maxTable {
 		return nil

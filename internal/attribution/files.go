@@ -8,14 +8,15 @@ import (
 
 // SessionWork is what is known of the sessions of a checkpoint.
 type SessionWork interface {
-	// Edited are the paths that a session edited through its tools since its last commit that holds them. The value is false of an import's edit, which a
-	// commit may have taken before: it ties nothing by itself.
+	// Edited are the paths that a session edited through its tools since its last commit that holds them. The value is
+	// false of an import's edit, which a commit may have taken before: it ties nothing by itself.
 	Edited(id string) map[string]bool
 	// Part is what the checkpoint adds of a session; false for nothing.
 	Part(id string) (session.Session, bool)
 }
 
-// Share says that a file of a checkpoint belongs to a session, and by which rule: it wrote to it through a tool, made the commit, or is named by it.
+// Share says that a file of a checkpoint belongs to a session, and by which rule: it wrote to it through a tool, made
+// the commit, or is named by it.
 type Share struct {
 	File    session.File
 	Session string
@@ -25,10 +26,11 @@ type Share struct {
 // maxShares is how many files of a commit belong to sessions at most: as of one of 2,000 files behind 50 sessions.
 const maxShares = 100_000
 
-// Files makes one link of all that a checkpoint says of a session, and sets by which rule that is tied to the commit, and by which evidence: 0 for a
-// session that is not. It drops what an import guessed by times. It gives the files of the checkpoint to those of these sessions who wrote lines of them,
-// else to those who edited them, else to those who made the commit or are named by it. So a session is not found by a file that only its neighbour in the
-// same commit touched.
+// Files makes one link of all that a checkpoint says of a session, and sets by which rule that is tied to the commit,
+// and by which evidence: 0 for a session that is not. It drops what an import guessed by times. It gives the files of
+// the checkpoint to those of these sessions who wrote lines of them, else to those who edited them, else to those who
+// made the commit or are named by it. So a session is not found by a file that only its neighbour in the same commit
+// touched.
 func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) (out []Share) {
 	g := assignment{cp, wrote, work, map[string]Evidence{}}
 	running := g.runningCommit()
@@ -77,7 +79,8 @@ func (g assignment) runningCommit() (only string) {
 	return only
 }
 
-// evidence is what the ledger says of a session and the commit: what the capture stored or, of earlier versions, what can be told from the rest.
+// evidence is what the ledger says of a session and the commit: what the capture stored or, of earlier versions, what
+// can be told from the rest.
 func (g assignment) evidence(id string, links []session.Link, running string) (e Evidence) {
 	e = Evidence{session.TieWrote: LinesOf(g.wrote, g.cp.GitSHA, id)}
 	stored := false
@@ -97,14 +100,20 @@ func (g assignment) evidence(id string, links []session.Link, running string) (e
 	}
 	part, isPart := g.work.Part(id)
 	edited := g.work.Edited(id)
-	if i := slices.IndexFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }); i >= 0 {
+	if i := slices.IndexFunc(g.cp.Files, func(f session.File) bool {
+		return edited[f.Path] ||
+			edited[f.OldPath]
+	}); i >= 0 {
 		e[session.TieEdited] = g.cp.Files[i].Path
 	}
 	if running == id {
 		e[session.TieMade] = CommitRunning(part)
 	}
 	switch {
-	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
+	case len(g.cp.Files) == 0 && slices.Contains([]string{
+		session.ViaPush, session.ViaSync, session.ViaManual,
+		session.ViaMerge,
+	}, g.cp.Via):
 		// the commit was made before the capture, or by others
 	case isPart:
 		e[session.TieTalked] = ActiveIn(part)
@@ -126,7 +135,10 @@ func (g assignment) hasParts() bool {
 
 // tookLines reports whether a session took lines of a file away.
 func (g assignment) tookLines(id string) bool {
-	return slices.ContainsFunc(g.wrote, func(w session.Wrote) bool { return w.Session == id && w.GitSHA == g.cp.GitSHA && len(w.Lines) == 0 })
+	return slices.ContainsFunc(g.wrote, func(w session.Wrote) bool {
+		return w.Session == id && w.GitSHA == g.cp.GitSHA &&
+			len(w.Lines) == 0
+	})
 }
 
 // owners are the sessions of a file by the first rule that names any.

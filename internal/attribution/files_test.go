@@ -43,8 +43,8 @@ func (w work) Part(id string) (session.Session, bool) {
 
 const sha = "1111111111111111111111111111111111111111"
 
-// Of the sessions of one checkpoint a file is theirs who wrote in it, else theirs who edited it, else theirs who made the commit. Who only read it or named
-// it in a command has none.
+// Of the sessions of one checkpoint a file is theirs who wrote in it, else theirs who edited it, else theirs who made
+// the commit. Who only read it or named it in a command has none.
 func TestFiles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -54,22 +54,78 @@ func TestFiles(t *testing.T) {
 		want  string // "ann src/a.go", with * where it made the commit
 		ties  string // with + where it edited, * where it made the commit, ~ where it talked
 	}{
-		{"one edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann+ ben~"},
-		{"two edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "", "ann src/a.go, ben src/a.go", "ann+ ben+"},
-		{"two edited it, and one's lines are there", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "ben src/a.go", "ben src/a.go", "ann+ ben"},
-		{"one edited and one read it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Read src/a.go"}, "", "ann src/a.go", "ann+ ben~"},
+		{
+			"one edited it", "M src/a.go",
+			work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"},
+			"", "ann src/a.go",
+			"ann+ ben~",
+		},
+		{
+			"two edited it", "M src/a.go",
+			work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"},
+			"",
+			"ann src/a.go, ben src/a.go", "ann+ ben+",
+		},
+		{
+			"two edited it, and one's lines are there", "M src/a.go",
+			work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"},
+			"ben src/a.go", "ben src/a.go", "ann+ ben",
+		},
+		{
+			"one edited and one read it", "M src/a.go",
+			work{"ann": "Edit src/a.go", "ben": "Read src/a.go"},
+			"", "ann src/a.go",
+			"ann+ ben~",
+		},
 		{"one read it", "M src/a.go", work{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "", "", "ann~ ben~"},
-		{"one named it", "M src/a.go", work{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "", "", "ann~ ben~"},
-		{"a file beside one's own", "M src/a.go, M src/gen.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann+ ben~"},
-		{"and it makes the commit", "M src/a.go, M src/gen.go", work{"ann": "Edit src/a.go; Bash git commit -am x", "ben": "Edit src/b.go"}, "", "ann src/a.go, ann src/gen.go*", "ann+ ben~"},
-		{"and its lines are there", "M src/a.go, M src/gen.go", work{"ann": "Edit src/a.go; Bash git commit -am x", "ben": "Bash ls"}, "ann src/a.go", "ann src/a.go, ann src/gen.go*", "ann ben~"},
-		{"who commits by itself", "M src/a.go", work{"ann": "Edit src/b.go; Bash git add -A && git commit -m x", "ben": "Edit src/c.go"}, "", "ann src/a.go*", "ann* ben~"},
-		{"two that commit by themselves", "M src/a.go", work{"ann": "Bash git commit -m x", "ben": "Bash git commit -m y"}, "", "", "ann~ ben~"},
+		{
+			"one named it", "M src/a.go",
+			work{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"},
+			"", "",
+			"ann~ ben~",
+		},
+		{
+			"a file beside one's own", "M src/a.go, M src/gen.go",
+			work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"},
+			"",
+			"ann src/a.go", "ann+ ben~",
+		},
+		{
+			"and it makes the commit", "M src/a.go, M src/gen.go",
+			work{"ann": "Edit src/a.go; Bash git commit -am x", "ben": "Edit src/b.go"},
+			"", "ann src/a.go, ann src/gen.go*",
+			"ann+ ben~",
+		},
+		{
+			"and its lines are there", "M src/a.go, M src/gen.go",
+			work{"ann": "Edit src/a.go; Bash git commit -am x", "ben": "Bash ls"},
+			"ann src/a.go",
+			"ann src/a.go, ann src/gen.go*", "ann ben~",
+		},
+		{"who commits by itself", "M src/a.go", work{
+			"ann": "Edit src/b.go; Bash git add -A && git commit -m x",
+			"ben": "Edit src/c.go",
+		}, "", "ann src/a.go*", "ann* ben~"},
+		{
+			"two that commit by themselves", "M src/a.go",
+			work{"ann": "Bash git commit -m x", "ben": "Bash git commit -m y"},
+			"", "", "ann~ ben~",
+		},
 		{"two talks", "M src/a.go", work{"ann": "Read docs/monads.md", "ben": "Bash make"}, "", "", "ann~ ben~"},
 		{"no file of this repository", "M src/a.go", work{"ann": "Edit ~/.claude/plans/a.md; Bash make"}, "", "", "ann~"},
-		{"one edited what was renamed", "R src/old.go src/a.go", work{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann+ ben~"},
+		{
+			"one edited what was renamed", "R src/old.go src/a.go",
+			work{"ann": "Edit src/old.go", "ben": "Edit src/b.go"},
+			"",
+			"ann src/a.go", "ann+ ben~",
+		},
 		{"alone", "M src/a.go", work{"ann": "Edit src/b.go"}, "", "", "ann~"},
-		{"a subagent's", "M src/a.go", work{"ann": "Bash make", "ann/sub": "Edit src/a.go", "ben": "Bash ls"}, "", "ann/sub src/a.go", "ann~ ann/sub+ ben~"},
+		{
+			"a subagent's", "M src/a.go",
+			work{"ann": "Bash make", "ann/sub": "Edit src/a.go", "ben": "Bash ls"},
+			"",
+			"ann/sub src/a.go", "ann~ ann/sub+ ben~",
+		},
 		{"without files", "", work{"ann": "Edit src/a.go"}, "", "", "ann~"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,7 +159,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestKinds: which rule ties a session to the commit of a checkpoint, where files do not tell; also in ledgers of earlier versions.
+// TestKinds: which rule ties a session to the commit of a checkpoint, where files do not tell; also in ledgers of
+// earlier versions.
 func TestKinds(t *testing.T) {
 	file := []session.File{{Change: "M", Path: "src/a.go"}}
 	lines := session.Wrote{GitSHA: sha, Lines: session.RangesOf([]int{3})}
@@ -115,22 +172,71 @@ func TestKinds(t *testing.T) {
 		want           string // "-" where the link is left out
 	}{
 		{"lines", sha, session.ViaCommit, file, lines, session.Link{}, "wrote src/a.go:3"},
-		{"lines of another commit", sha, session.ViaCommit, file, session.Wrote{GitSHA: session.ZeroSHA, Lines: session.RangesOf([]int{3})}, session.Link{}, "talked in use"},
-		{"lines taken away", sha, session.ViaCommit, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{}, "talked in use"},
+		{
+			"lines of another commit", sha, session.ViaCommit, file,
+			session.Wrote{GitSHA: session.ZeroSHA, Lines: session.RangesOf([]int{3})},
+			session.Link{},
+			"talked in use",
+		},
+		{
+			"lines taken away", sha, session.ViaCommit, file,
+			session.Wrote{GitSHA: sha, Gone: 2},
+			session.Link{},
+			"talked in use",
+		},
 		{"an empty commit", sha, session.ViaCommit, nil, session.Wrote{}, session.Link{}, "talked in use"},
 		{"a push", sha, session.ViaPush, nil, session.Wrote{}, session.Link{}, " "},
 		{"a sync", sha, session.ViaSync, nil, session.Wrote{}, session.Link{}, " "},
 		{"by hand", sha, session.ViaManual, nil, session.Wrote{}, session.Link{}, " "},
-		{"by hand, of a commit that no hook saw", sha, session.ViaManual, file, session.Wrote{}, session.Link{}, "talked in use"},
-		{"what a capture decided", sha, session.ViaCommit, file, session.Wrote{}, session.Link{Tie: session.TieEdited, Evidence: "call 4"}, "edited call 4"},
-		{"and lines that were found later", sha, session.ViaCommit, file, lines, session.Link{Tie: session.TieMade, Evidence: "shell"}, "wrote src/a.go:3"},
-		{"a guess of an import by times", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true, Tie: session.TieInferred}, "-"},
+		{
+			"by hand, of a commit that no hook saw", sha, session.ViaManual, file,
+			session.Wrote{},
+			session.Link{},
+			"talked in use",
+		},
+		{
+			"what a capture decided", sha, session.ViaCommit, file,
+			session.Wrote{},
+			session.Link{Tie: session.TieEdited, Evidence: "call 4"},
+			"edited call 4",
+		},
+		{
+			"and lines that were found later", sha, session.ViaCommit, file, lines,
+			session.Link{Tie: session.TieMade, Evidence: "shell"},
+			"wrote src/a.go:3",
+		},
+		{
+			"a guess of an import by times", sha, session.ViaImport, file,
+			session.Wrote{},
+			session.Link{Inferred: true, Tie: session.TieInferred},
+			"-",
+		},
 		{"a guess of version 0.1.0", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true}, "-"},
 		{"and lines", sha, session.ViaImport, file, lines, session.Link{Inferred: true}, "wrote src/a.go:3"},
-		{"what another tool says", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{Tie: session.TieTalked}, "named record"},
-		{"what another tool said to version 0.1.0", sha, session.ViaImport, file, session.Wrote{}, session.Link{}, "named record"},
-		{"lines taken away, to version 0.1.0", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{}, "-"},
-		{"before the first commit", session.ZeroSHA, session.ViaCommit, nil, session.Wrote{}, session.Link{}, "talked in use"},
+		{
+			"what another tool says", sha, session.ViaImport, file,
+			session.Wrote{GitSHA: sha, Gone: 2},
+			session.Link{Tie: session.TieTalked},
+			"named record",
+		},
+		{
+			"what another tool said to version 0.1.0", sha, session.ViaImport, file,
+			session.Wrote{},
+			session.Link{},
+			"named record",
+		},
+		{
+			"lines taken away, to version 0.1.0", sha, session.ViaImport, file,
+			session.Wrote{GitSHA: sha, Gone: 2},
+			session.Link{},
+			"-",
+		},
+		{
+			"before the first commit", session.ZeroSHA, session.ViaCommit, nil,
+			session.Wrote{},
+			session.Link{},
+			"talked in use",
+		},
 	} {
 		c.link.Session, c.wrote.Session, c.wrote.Path = "ann", "ann", "src/a.go"
 		cp := &session.Checkpoint{GitSHA: c.sha, Via: c.via, Files: c.files, Links: []session.Link{c.link}}

@@ -8,8 +8,9 @@ import (
 // Lineage says which code commits became which others by amends and rebases. Each ledger speaks for itself: a
 // rewrite that one ledger records never leads to a commit in another ledger.
 type Lineage struct {
-	Predecessors, Successors RewriteMap          // from a commit to those that it was before, and to those that it became
-	emailsOf                 map[string][]string // by SHA: the addresses of the ledgers that record a rewrite from or to the commit
+	Predecessors, Successors RewriteMap // from a commit to those that it was before, and to those that it became
+	// by SHA: the addresses of the ledgers that record a rewrite from or to the commit
+	emailsOf map[string][]string
 }
 
 // RewriteMap leads from a commit, as one ledger records it, to the SHAs of others in the same ledger.
@@ -61,7 +62,8 @@ func (l Lineage) Follow(sha string, by Maker, directions ...RewriteMap) []Commit
 	return out
 }
 
-// DirectPredecessors lists the commits from which a commit was rewritten in one step, as the ledgers of those who made it say.
+// DirectPredecessors lists the commits from which a commit was rewritten in one step, as the ledgers of those who made
+// it say.
 func (l Lineage) DirectPredecessors(sha string, by Maker) (out []string) {
 	for _, email := range l.emailsOf[sha] {
 		if by.Made(email) {

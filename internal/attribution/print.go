@@ -1,5 +1,5 @@
-// Package attribution decides to which session a commit, a file or a line belongs. Every rule about that stands here once, as a pure
-// function. capture, materialize and recall hand in what it needs.
+// Package attribution decides to which session a commit, a file or a line belongs. Every rule about that stands here
+// once, as a pure function. capture, materialize and recall hand in what it needs.
 //
 //	Match                        who wrote the lines of a commit, by prints of lines, never the lines themselves
 //	Evidence                     by which rule a session is tied to a commit, when that is captured and when it is read

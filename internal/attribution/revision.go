@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Revision is the set of commits that count as one commit: itself, the commits that it was before and became by rewrites, and those that it was
-// made of by a squash.
+// Revision is the set of commits that count as one commit: itself, the commits that it was before and became by
+// rewrites, and those that it was made of by a squash.
 type Revision struct {
 	SHAPrefix string // an OID, or the beginning of one that is not here
 	Maker     Maker
@@ -46,8 +46,8 @@ func (a Revision) Commits() (out []Commit) {
 	return out
 }
 
-// Judge takes in all known ties of the commit, before TieKind is called. If the commit is not in this clone, and some ledgers tie
-// sessions to it, what other ledgers say becomes session.TieAlleged.
+// Judge takes in all known ties of the commit, before TieKind is called. If the commit is not in this clone, and some
+// ledgers tie sessions to it, what other ledgers say becomes session.TieAlleged.
 func (a *Revision) Judge(ties []Tie) {
 	direct := map[string]bool{}
 	for _, t := range ties {

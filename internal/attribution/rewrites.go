@@ -1,10 +1,10 @@
 package attribution
 
-// What became of code commits. The rewrites of a ledger count only for commits that the ledger names itself, and for those that these
-// became. They move only the ties of the ledger's own sessions. If the ledger's owner did not make the commit, such a tie
-// is inferred and comes last; why leaves it out. The rewrites of a ledger are a graph with chains, forks and, if somebody
-// means harm, cycles. Resolve follows it once, so that no question has to: each rewrite then names the family of its
-// commits and the latest commit.
+// What became of code commits. The rewrites of a ledger count only for commits that the ledger names itself, and for
+// those that these became. They move only the ties of the ledger's own sessions. If the ledger's owner did not make the
+// commit, such a tie is inferred and comes last; why leaves it out. The rewrites of a ledger are a graph with chains,
+// forks and, if somebody means harm, cycles. Resolve follows it once, so that no question has to: each rewrite then
+// names the family of its commits and the latest commit.
 
 // Commit is a code commit as one ledger names it.
 type Commit struct{ Email, SHA string } // the address in lower case; "" for any ledger
@@ -19,15 +19,16 @@ type Rewrite struct {
 	Latest string // the commit that Old became in the end
 }
 
-// maxFamily is how many code commits a family has at most; rewrites that would make it larger are left out. A branch of a
-// hundred commits that was rebased forty times, and then squashed, is one family of 4,000.
+// maxFamily is how many code commits a family has at most; rewrites that would make it larger are left out. A branch of
+// a hundred commits that was rebased forty times, and then squashed, is one family of 4,000.
 const maxFamily = 4096
 
-// Resolve keeps the rewrites of one ledger that count (RewritesThatCount), each once, and sets their Root and Latest. all is in the
-// order of the ledger: if a commit became several others, the last one counts for Latest.
+// Resolve keeps the rewrites of one ledger that count (RewritesThatCount), each once, and sets their Root and Latest.
+// all is in the order of the ledger: if a commit became several others, the last one counts for Latest.
 func Resolve(all []Rewrite) []Rewrite {
 	var out []Rewrite
-	families, now := families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}}, map[string]string{}
+	families, now := families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}},
+		map[string]string{}
 	for _, r := range RewritesThatCount(all) {
 		if families.join(r.Old, r.New) {
 			out = append(out, r)
@@ -41,7 +42,8 @@ func Resolve(all []Rewrite) []Rewrite {
 	return out
 }
 
-// RewritesThatCount keeps the rewrites of commits that the ledger names, and of the commits that these became, each once.
+// RewritesThatCount keeps the rewrites of commits that the ledger names, and of the commits that these became, each
+// once.
 func RewritesThatCount(all []Rewrite) (out []Rewrite) {
 	next := map[string][]string{}
 	var reached []string

@@ -46,13 +46,14 @@ func (m Maker) BelievedOnLines(email string) bool {
 	return m.Made(email) || slices.Contains(m.Own, strings.ToLower(email))
 }
 
-// believes reports whether a tie counts in full: the maker's ledger says it, or a ledger of this clone, which compared the lines.
+// believes reports whether a tie counts in full: the maker's ledger says it, or a ledger of this clone, which compared
+// the lines.
 func (m Maker) believes(t Tie) bool {
 	return m.Made(t.Email) || t.Lines > 0 && m.BelievedOnLines(t.Email)
 }
 
-// CredibleTies are the ties of a commit that its makers' ledgers record, and those by lines that a ledger of this clone records. If there is no such tie, they
-// are the ties that other ledgers record, as inferred ties.
+// CredibleTies are the ties of a commit that its makers' ledgers record, and those by lines that a ledger of this clone
+// records. If there is no such tie, they are the ties that other ledgers record, as inferred ties.
 func CredibleTies(ties []Tie, by Maker) []Tie {
 	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.believes(t) })
 	if len(made) > 0 {
@@ -65,11 +66,12 @@ func CredibleTies(ties []Tie, by Maker) []Tie {
 	return others
 }
 
-// maxWriters is how many line records of one file of a commit count, so that a hostile ledger can't make an answer slow.
+// maxWriters is how many line records of one file of a commit count, so that a hostile ledger can't make an answer
+// slow.
 const maxWriters = 1000
 
-// CredibleLines parts the line records of a commit, without edits later than the commit: makers are those in the ledgers of its makers or of
-// this clone, others are in other ledgers, and only a guess.
+// CredibleLines parts the line records of a commit, without edits later than the commit: makers are those in the
+// ledgers of its makers or of this clone, others are in other ledgers, and only a guess.
 func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
@@ -97,7 +99,8 @@ func madeFirst(by Maker, x, y LineRecord) int {
 	return 1
 }
 
-// Writer is the session that wrote a line (from 1 on) of a file by the first record that covers it, and when; "" for none.
+// Writer is the session that wrote a line (from 1 on) of a file by the first record that covers it, and when; "" for
+// none.
 func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 	i := slices.IndexFunc(possible, func(w LineRecord) bool { return w.Path == path && w.Lines.Has(line) })
 	if i < 0 {

@@ -12,7 +12,10 @@ import (
 var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)}
 
 // marks stand behind a session for how it is tied: nothing where it wrote.
-var marks = map[session.TieKind]string{session.TieEdited: "+", session.TieTalked: "~", session.TieMade: "*", session.TieInferred: "?", session.TieAlleged: "!"}
+var marks = map[session.TieKind]string{
+	session.TieEdited: "+", session.TieTalked: "~", session.TieMade: "*",
+	session.TieInferred: "?", session.TieAlleged: "!",
+}
 
 // tie is one that a ledger tells: "ann", "ann+", "ann~" or "ann?".
 func tie(email, id string) attribution.Tie {
@@ -69,7 +72,12 @@ func TestWriter(t *testing.T) {
 		{"the one", []attribution.LineRecord{wrote("ann@x", "a", 10, 1, 2)}, 2, "a"},
 		{"nobody", []attribution.LineRecord{wrote("ann@x", "a", 10, 1, 2)}, 3, ""},
 		{"the first that is told", []attribution.LineRecord{wrote("ann@x", "a", 20, 1), wrote("ann@x", "b", 10, 1)}, 1, "a"},
-		{"who made it before others", []attribution.LineRecord{wrote("ben@x", "b", 20, 1), wrote("ann@x", "a", 10, 1)}, 1, "a"},
+		{
+			"who made it before others",
+			[]attribution.LineRecord{wrote("ben@x", "b", 20, 1), wrote("ann@x", "a", 10, 1)},
+			1,
+			"a",
+		},
 		{"others where she says nothing", []attribution.LineRecord{wrote("ben@x", "b", 20, 1)}, 1, "b?"},
 		{"an edit after the commit", []attribution.LineRecord{wrote("ann@x", "a", 31, 1)}, 1, ""},
 	} {
@@ -82,7 +90,10 @@ func TestWriter(t *testing.T) {
 	}
 	bens := anns // in ben's clone, which compared the lines
 	bens.Own = []string{"ben@x"}
-	makers, _ := attribution.CredibleLines([]attribution.LineRecord{wrote("ben@x", "b", 20, 1, 2), wrote("ann@x", "a", 10, 1)}, bens)
+	makers, _ := attribution.CredibleLines([]attribution.LineRecord{
+		wrote("ben@x", "b", 20, 1, 2),
+		wrote("ann@x", "a", 10, 1),
+	}, bens)
 	hers, _ := attribution.Writer(makers, "a.go", 1)
 	his, _ := attribution.Writer(makers, "a.go", 2)
 	harness.Equal(t, "who made it before who compared it", "a b", hers+" "+his)
@@ -137,10 +148,24 @@ func TestAsked(t *testing.T) {
 		{"what others say that it was", anns, []attribution.Tie{at(other, tie("ben@x", "b"), 0)}, "alleged"},
 		{"somebody else's checkpoint of it", anns, []attribution.Tie{tie("ben@x", "b")}, "alleged"},
 		{"whose lines are in it", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3)}, "inferred"},
-		{"whose lines are in it, and she says whose it is", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3), tie("ann@x", "a")}, "alleged"},
+		{
+			"whose lines are in it, and she says whose it is", anns,
+			[]attribution.Tie{at(sha, tie("ben@x", "b"), 3), tie("ann@x", "a")},
+			"alleged",
+		},
 		{"of another one", anns, []attribution.Tie{at(strings.Repeat("9", 40), tie("ann@x", "a"), 0)}, "none"},
-		{"of one that is gone, who is tied to it", attribution.Maker{}, []attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")}, "wrote"},
-		{"of one that is gone, others", attribution.Maker{}, []attribution.Tie{at(other, tie("ben@x", "b"), 0), tie("ann@x", "a")}, "alleged"},
+		{
+			"of one that is gone, who is tied to it",
+			attribution.Maker{},
+			[]attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")},
+			"wrote",
+		},
+		{
+			"of one that is gone, others",
+			attribution.Maker{},
+			[]attribution.Tie{at(other, tie("ben@x", "b"), 0), tie("ann@x", "a")},
+			"alleged",
+		},
 	} {
 		a := attribution.NewRevision(sha, c.by, family)
 		a.Judge(c.ties)

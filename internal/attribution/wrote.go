@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// A transcript says which lines an edit added, and a commit's diff says which lines the commit added. Match compares the two:
+// A transcript says which lines an edit added, and a commit's diff says which lines the commit added. Match compares
+// the two:
 //
 //   - Lines are compared by prints: hashes without white space.
-//   - A distinctive line that the file has once proves that an edit wrote it. It also proves the run of three or more equal lines around it:
-//     so a brace or a `return nil, err` belongs to the edit of its neighbours.
+//   - A distinctive line that the file has once proves that an edit wrote it. It also proves the run of three or more
+//     equal lines around it: so a brace or a `return nil, err` belongs to the edit of its neighbours.
 //   - If several edits fit, the latest one whose hunk stands in the file as a whole wins, otherwise the longest run.
-//   - Fewer than six lines out of the middle of what an edit added prove nothing where the rest is gone: people write lines that read like lines of an edit
-//     that nobody took. They count if other lines of the edit prove it, or half of its lines are there.
-//   - An edit of which an earlier commit took lines proves only lines in a row, and none that the commit moves: what a person types later, an import above
-//     all, may read like it.
+//   - Fewer than six lines out of the middle of what an edit added prove nothing where the rest is gone: people write
+//     lines that read like lines of an edit that nobody took. They count if other lines of the edit prove it, or half
+//     of its lines are there.
+//   - An edit of which an earlier commit took lines proves only lines in a row, and none that the commit moves: what a
+//     person types later, an import above all, may read like it.
 
 // CommittedFile is a file as a commit left it, with what the commit changed in it.
 type CommittedFile struct {
@@ -34,8 +36,8 @@ type MatchedLines struct {
 	At      time.Time // of the edit
 }
 
-// minRun is how many lines in a row must stand in the file as they stand in the edit for a distinctive line among them, which the file has
-// once, to prove the others, too.
+// minRun is how many lines in a row must stand in the file as they stand in the edit for a distinctive line among them,
+// which the file has once, to prove the others, too.
 const minRun = 3
 
 // maxPlaces is at how many places in edits a line is compared, the latest ones.
@@ -45,12 +47,16 @@ const maxPlaces = 64
 // before the commit. Each line of an edit counts once. The result is in the order of the sessions' IDs, then of time.
 func Match(f CommittedFile, edits []Edit) []MatchedLines {
 	edits = relevantEdits(f, edits)
-	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
+	slices.SortStableFunc(edits, func(a, b Edit) int {
+		return cmp.Or(a.At.Compare(b.At),
+			cmp.Compare(a.Session, b.Session))
+	})
 	m := newMatch(f, edits)
 	runs := m.findRuns()
 	m.findPresent(runs)
 	slices.SortStableFunc(runs, func(a, b alignedRun) int {
-		return cmp.Or(cmp.Compare(b.hunk, a.hunk), cmp.Compare(b.weight, a.weight), cmp.Compare(b.edit, a.edit), cmp.Compare(a.line, b.line))
+		return cmp.Or(cmp.Compare(b.hunk, a.hunk), cmp.Compare(b.weight, a.weight), cmp.Compare(b.edit, a.edit),
+			cmp.Compare(a.line, b.line))
 	})
 	for _, r := range runs {
 		m.claimRun(r)
@@ -60,8 +66,9 @@ func Match(f CommittedFile, edits []Edit) []MatchedLines {
 	return m.matchedLines()
 }
 
-// relevantEdits leaves out edits none of whose distinctive lines the commit added or removed: in a file that sessions edited for months, these
-// are nearly all. An edit without distinctive lines stays. With an edit of FullContent all stay, because it may hold what earlier ones wrote.
+// relevantEdits leaves out edits none of whose distinctive lines the commit added or removed: in a file that sessions
+// edited for months, these are nearly all. An edit without distinctive lines stays. With an edit of FullContent all
+// stay, because it may hold what earlier ones wrote.
 func relevantEdits(f CommittedFile, edits []Edit) []Edit {
 	changed := map[Print]bool{}
 	for i := range f.Added {
@@ -141,8 +148,9 @@ type match struct {
 
 func newMatch(f CommittedFile, edits []Edit) *match {
 	m := &match{
-		file: f, edits: edits, places: map[Print][]place{}, countInFile: map[Print]int{}, removed: map[Print]bool{}, committedBefore: map[int]bool{},
-		isPresent: map[int]bool{}, lineEdit: make([]int, len(f.Lines)), removedLines: map[int]int{},
+		file: f, edits: edits, places: map[Print][]place{}, countInFile: map[Print]int{}, removed: map[Print]bool{},
+		committedBefore: map[int]bool{},
+		isPresent:       map[int]bool{}, lineEdit: make([]int, len(f.Lines)), removedLines: map[int]int{},
 	}
 	for i, p := range f.Lines {
 		m.fileLines.add(p, i)
@@ -208,11 +216,13 @@ func (m *match) findRuns() (out []alignedRun) {
 	return out
 }
 
-// mayBeFrom reports whether line i of the file may be line at of the result of edit e: both are equal, and a line that the edit added was added by
-// this commit. If an earlier commit added it, the edit belongs there: a brace at the end of a new function is not that of the author of the next one.
+// mayBeFrom reports whether line i of the file may be line at of the result of edit e: both are equal, and a line that
+// the edit added was added by this commit. If an earlier commit added it, the edit belongs there: a brace at the end of
+// a new function is not that of the author of the next one.
 func (m *match) mayBeFrom(i int, e, at int) bool {
 	t := m.results[e]
-	return m.fileLines.prints[i] == t.prints[at] && (m.file.Added[m.fileLines.at[i]] || !t.added[at] || m.edits[e].FullContent)
+	return m.fileLines.prints[i] == t.prints[at] &&
+		(m.file.Added[m.fileLines.at[i]] || !t.added[at] || m.edits[e].FullContent)
 }
 
 // align is the longest run through a line of the file and a line of an edit.
@@ -258,7 +268,8 @@ func (m *match) blocks(r alignedRun) (out []block) {
 // isMissing reports whether the edit added the line at index i, beside a run, and the file has another line there.
 func (m *match) isMissing(r alignedRun, i int) bool {
 	now := m.fileLines.prints
-	return m.isAddedByEdit(r, i) && (r.line+i < 0 || r.line+i >= len(now) || now[r.line+i] != m.results[r.edit].prints[r.at+i])
+	return m.isAddedByEdit(r, i) && (r.line+i < 0 || r.line+i >= len(now) ||
+		now[r.line+i] != m.results[r.edit].prints[r.at+i])
 }
 
 // isProven reports whether a block by itself proves that all its lines are those of its edit.
@@ -270,7 +281,8 @@ func (m *match) isProven(b block) bool {
 	case b.isTorn:
 		return m.isLong(b) && b.to-b.from >= 2*minRun
 	}
-	// Only the end of what an edit added may stand elsewhere, too, as a brace before the next function; all of it does not.
+	// Only the end of what an edit added may stand elsewhere, too, as a brace before the next function; all of it does
+	// not.
 	end := b.from == 0 && m.isAddedByEdit(b.alignedRun, -1) || b.to == b.n && m.isAddedByEdit(b.alignedRun, b.n)
 	return m.isLong(b) || !end && b.n >= minRun && m.hasUniqueLine(b.line, b.line+b.n)
 }
@@ -333,7 +345,8 @@ func (m *match) isAddedByEdit(r alignedRun, i int) bool { return m.results[r.edi
 
 // hasUniqueLine reports whether there is a distinctive line in fileLines[from:to] that the file has once.
 func (m *match) hasUniqueLine(from, to int) bool {
-	return slices.ContainsFunc(m.fileLines.prints[from:to], func(p Print) bool { return p.isDistinctive() && m.countInFile[p] == 1 })
+	return slices.ContainsFunc(m.fileLines.prints[from:to],
+		func(p Print) bool { return p.isDistinctive() && m.countInFile[p] == 1 })
 }
 
 func (m *match) assignLine(r alignedRun, i int, proven bool) {
@@ -404,6 +417,9 @@ func (m *match) matchedLines() (out []MatchedLines) {
 	for _, w := range all {
 		out = append(out, *w)
 	}
-	slices.SortFunc(out, func(a, b MatchedLines) int { return cmp.Or(cmp.Compare(a.Session, b.Session), a.At.Compare(b.At)) })
+	slices.SortFunc(out, func(a, b MatchedLines) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session),
+			a.At.Compare(b.At))
+	})
 	return out
 }

@@ -38,7 +38,10 @@ func brought(diff ...string) (f attribution.CommittedFile) {
 }
 
 // greet is a function that says something.
-var greet = []string{"+func Greet(name string) string {", "+\tif name == \"\" {", "+\t\treturn \"hello\"", "+\t}", "+\treturn \"hello \" + name", "+}"}
+var greet = []string{
+	"+func Greet(name string) string {", "+\tif name == \"\" {", "+\t\treturn \"hello\"", "+\t}",
+	"+\treturn \"hello \" + name", "+}",
+}
 
 func all(parts ...[]string) (out []string) {
 	for _, p := range parts {
@@ -128,23 +131,36 @@ func TestMatch(t *testing.T) {
 			map[string][]int{"a": {1}},
 		},
 		{
-			"the rest of an edit of which a commit took the beginning", brought(all([]string{" package a", " alpha one", " beta two"}, greet)...),
+			"the rest of an edit of which a commit took the beginning",
+			brought(all([]string{" package a", " alpha one", " beta two"}, greet)...),
 			[]attribution.Edit{taken(edit("a", 1, all([]string{"+alpha one", "+beta two"}, greet)...))},
 			map[string][]int{"a": {3, 4, 5, 6, 7, 8}},
 		},
 		{
-			"what the commit moves, of an edit that was committed", brought(all(greet, []string{" // end", "-func Greet(name string) string {", "-\tif name == \"\" {", "-\t\treturn \"hello\"", "-\treturn \"hello \" + name"})...),
+			"what the commit moves, of an edit that was committed",
+			brought(all(greet, []string{
+				" // end", "-func Greet(name string) string {", "-\tif name == \"\" {",
+				"-\t\treturn \"hello\"", "-\treturn \"hello \" + name",
+			})...),
 			[]attribution.Edit{taken(edit("a", 1, greet...))},
 			nil,
 		},
 		{
-			"a line out of the middle of what nobody took", brought("+func Count() int {", "+\tmu.Lock()", "+\treturn len(all)", "+}"),
-			[]attribution.Edit{edit("a", 1, "+func Close() {", "+\tdefer closing()", "+\tmu.Lock()", "+\tdefer mu.Unlock()", "+\tdrop(all)", "+}")},
+			"a line out of the middle of what nobody took",
+			brought("+func Count() int {", "+\tmu.Lock()", "+\treturn len(all)", "+}"),
+			[]attribution.Edit{edit("a", 1, "+func Close() {", "+\tdefer closing()", "+\tmu.Lock()", "+\tdefer mu.Unlock()",
+				"+\tdrop(all)", "+}")},
 			nil,
 		},
 		{
-			"a line out of the middle, beside the rest", brought(all([]string{"+// Close closes.", "+func Shut() {", "+\tmu.Lock()", "+\tchanged(by.Hand)"}, greet)...),
-			[]attribution.Edit{edit("a", 1, all([]string{"+func Close() {", "+\tdefer closing()", "+\tmu.Lock()", "+\tdefer mu.Unlock()"}, greet)...)},
+			"a line out of the middle, beside the rest", brought(all([]string{
+				"+// Close closes.", "+func Shut() {",
+				"+\tmu.Lock()", "+\tchanged(by.Hand)",
+			}, greet)...),
+			[]attribution.Edit{edit("a", 1, all([]string{
+				"+func Close() {", "+\tdefer closing()", "+\tmu.Lock()",
+				"+\tdefer mu.Unlock()",
+			}, greet)...)},
 			map[string][]int{"a": {2, 4, 5, 6, 7, 8, 9}},
 		},
 		{
@@ -154,7 +170,8 @@ func TestMatch(t *testing.T) {
 		},
 		{
 			"what was put in front of a function ends with its own brace",
-			brought("+func First() {", "+\tfirst()", "+}", "+func Middle() {", "+\tmiddle()", "+}", "+func Last() {", "+\tlastly()", "+}"),
+			brought("+func First() {", "+\tfirst()", "+}", "+func Middle() {", "+\tmiddle()", "+}", "+func Last() {",
+				"+\tlastly()", "+}"),
 			[]attribution.Edit{
 				edit("a", 1, "+func First() {", "+\tfirst()", "+}", "+func Last() {", "+\tlastly()", "+}"),
 				edit("b", 2, " \tfirst()", " }", "+func Middle() {", "+\tmiddle()", "+}", " func Last() {"),
@@ -212,26 +229,39 @@ func TestMatchWhatWent(t *testing.T) {
 
 // TestMatchTimes: lines that a session wrote at two times are told apart, as two prompts led to them.
 func TestMatchTimes(t *testing.T) {
-	got := attribution.Match(brought("+alpha one", "+beta two"), []attribution.Edit{edit("a", 1, "+alpha one"), edit("a", 3, "+beta two")})
-	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "a", Lines: []int{0}, At: at(1)}, {Session: "a", Lines: []int{1}, At: at(3)}}, got)
+	got := attribution.Match(brought("+alpha one", "+beta two"),
+		[]attribution.Edit{edit("a", 1, "+alpha one"), edit("a", 3, "+beta two")})
+	harness.Equal(t, "wrote", []attribution.MatchedLines{
+		{Session: "a", Lines: []int{0}, At: at(1)},
+		{Session: "a", Lines: []int{1}, At: at(3)},
+	}, got)
 }
 
 // TestMatchManyLines: an edit of the largest size against a file of the largest size, all lines alike, ends soon.
 func TestMatchManyLines(t *testing.T) {
 	lines := strings.Split(strings.Repeat("+return nil, err\n", 20_000), "\n")
 	lines = lines[:len(lines)-1]
-	if got := attribution.Match(brought(lines...), []attribution.Edit{edit("a", 1, lines...), edit("b", 1, lines...)}); len(got) > 0 {
+	if got := attribution.Match(brought(lines...), []attribution.Edit{
+		edit("a", 1, lines...),
+		edit("b", 1, lines...),
+	}); len(got) > 0 {
 		t.Errorf("of lines that tell nothing: %v", got)
 	}
 }
 
 func TestReplace(t *testing.T) {
 	for _, c := range []struct{ name, old, now, want string }{
-		{"a line in the middle", "one line,two line,three line", "one line,new line,three line", " one line,-two line,+new line, three line"},
+		{
+			"a line in the middle", "one line,two line,three line", "one line,new line,three line",
+			" one line,-two line,+new line, three line",
+		},
 		{"nothing before", "", "one line", "+one line"},
 		{"nothing after", "one line", "", "-one line"},
 		{"the same", "one line", "one line", " one line"},
-		{"some stay", "aaaa b,cccc d,eeee f", "cccc d,new line,eeee f,more line", "-aaaa b, cccc d,+new line, eeee f,+more line"},
+		{
+			"some stay", "aaaa b,cccc d,eeee f", "cccc d,new line,eeee f,more line",
+			"-aaaa b, cccc d,+new line, eeee f,+more line",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			prints := func(s string) []attribution.Print {

@@ -97,7 +97,9 @@ func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) S
 	return s
 }
 
-func startBrief(ctx context.Context, w *workspace.Workspace, s Source) (lines []result.BriefLine, branch string, err error) {
+func startBrief(ctx context.Context, w *workspace.Workspace,
+	s Source,
+) (lines []result.BriefLine, branch string, err error) {
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
@@ -109,7 +111,9 @@ func startBrief(ctx context.Context, w *workspace.Workspace, s Source) (lines []
 }
 
 // redactToBudget redacts lines by today's rules, and keeps those that fit into a budget of tokens.
-func redactToBudget(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
+func redactToBudget(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
+	budget int,
+) (string, []result.BriefLine, error) {
 	if len(lines) == 0 {
 		return "", []result.BriefLine{}, nil
 	}

@@ -1,10 +1,12 @@
-// Package brief selects what an agent should know without asking: at the start of a session, at a prompt, and before an edit.
+// Package brief selects what an agent should know without asking: at the start of a session, at a prompt, and before an
+// edit.
 //
-// In: an open index, the repository, and what the agent's hook told. Out: lines, the strongest first. Each is one session, memory or
-// record with its ID. Without anything to say there are no lines.
+// In: an open index, the repository, and what the agent's hook told. Out: lines, the strongest first. Each is one
+// session, memory or record with its ID. Without anything to say there are no lines.
 //
-// Promises: it never names the running session or a purged item; it never repeats what the session was told (Source.Seen); its lines pass
-// today's redaction, are printable, and name author and time. It reads by keys only, with one recall at a prompt. It never writes.
+// Promises: it never names the running session or a purged item; it never repeats what the session was told
+// (Source.Seen); its lines pass today's redaction, are printable, and name author and time. It reads by keys only, with
+// one recall at a prompt. It never writes.
 package brief
 
 import (
@@ -152,7 +154,8 @@ func (s Source) briefLines(ctx context.Context, ids []string, about, of string) 
 			continue
 		}
 		l := result.BriefLine{
-			About: about, Of: of, ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source, Title: f.Title,
+			About: about, Of: of, ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source,
+			Title: f.Title,
 			Files: f.Shown[:min(len(f.Shown), shownFiles)], FilesTotal: f.Files,
 		}
 		if l.Kind == ask.KindMemory {
@@ -180,7 +183,10 @@ func (s Source) memoriesNaming(ctx context.Context, files []string, most int) ([
 		if of < 0 {
 			continue
 		}
-		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: ask.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: memoryText(m)}
+		l := result.BriefLine{
+			About: AboutMemory, Of: words[of], ID: m.ID, Kind: ask.KindMemory, Author: m.Email,
+			At: result.Time(m.TS), Source: m.Source, Title: memoryText(m),
+		}
 		if out = append(out, l); len(out) == most {
 			break
 		}
@@ -196,7 +202,8 @@ func memoryText(m ask.MemoryRow) string {
 	return m.Title + ": " + m.Content
 }
 
-// namesOfFiles are words by which a text names files: their paths, and their names where those are no word of the language.
+// namesOfFiles are words by which a text names files: their paths, and their names where those are no word of the
+// language.
 func namesOfFiles(files []string) (out []string) {
 	for _, f := range files {
 		out = append(out, f)

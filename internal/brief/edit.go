@@ -18,8 +18,8 @@ import (
 // maxBlamedFile is the size in bytes up to which a file is blamed before an edit: git takes too long for a larger one.
 const maxBlamedFile = 1 << 20
 
-// Edit is at most one line about the text old in a file, an absolute path, that an edit is about to replace. If another session is known to have
-// written that text, the line is a memory that names the file, or else that session.
+// Edit is at most one line about the text old in a file, an absolute path, that an edit is about to replace. If another
+// session is known to have written that text, the line is a memory that names the file, or else that session.
 func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine, error) {
 	from, to, ok := findUniqueText(file, old)
 	name, inside := s.Repo.PathInside(file)
@@ -34,7 +34,8 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 		return tried, err
 	}
 	answer, err := s.Index.Why(ctx, ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", file, from, to), Limit: 1})
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) { // not committed, binary, too large
+	// not committed, binary, too large
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil || len(answer.Results) == 0 {
@@ -73,10 +74,12 @@ func (s Source) tried(ctx context.Context, file string, ownIDs []string) ([]resu
 	return nil, nil
 }
 
-// findUniqueText finds the first and the last line of a text in a file; ok is false unless the file holds the text exactly once.
+// findUniqueText finds the first and the last line of a text in a file; ok is false unless the file holds the text
+// exactly once.
 func findUniqueText(path, old string) (from, to int, ok bool) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBlamedFile || !filepath.IsAbs(path) || strings.TrimSpace(old) == "" {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBlamedFile || !filepath.IsAbs(path) ||
+		strings.TrimSpace(old) == "" {
 		return 0, 0, false
 	}
 	raw, err := os.ReadFile(path)

@@ -14,7 +14,8 @@ import (
 // FailureBudget is how many tokens a line about an error has at most.
 const FailureBudget = 60
 
-// Mended is one line about how the error of a command was mended before, or nothing. It names no session that Seen knows.
+// Mended is one line about how the error of a command was mended before, or nothing. It names no session that Seen
+// knows.
 func (s Source) Mended(ctx context.Context, command, output string) ([]result.Mended, error) {
 	own, err := s.runningIDs(ctx)
 	if err != nil {

@@ -45,15 +45,16 @@ func Agents() []string {
 // copilot is the one whose hooks answer in another form.
 const copilot = "copilot-cli"
 
-// Read reads what a hook was given on stdin; ok is whether that is an event that is answered. All agents give the same fields, and call
-// some moments otherwise.
+// Read reads what a hook was given on stdin; ok is whether that is an event that is answered. All agents give the same
+// fields, and call some moments otherwise.
 func Read(raw []byte) (e Event, ok bool) {
 	if !gjson.ValidBytes(raw) {
 		return e, false
 	}
 	in := gjson.ParseBytes(raw)
 	e = Event{
-		Name: in.Get("hook_event_name").Str, Session: in.Get("session_id").Str, Transcript: in.Get("transcript_path").Str, Dir: in.Get("cwd").Str,
+		Name: in.Get("hook_event_name").Str, Session: in.Get("session_id").Str, Transcript: in.Get("transcript_path").Str,
+		Dir: in.Get("cwd").Str,
 	}
 	e.Prompt, e.HookContext = splitHookContext(in.Get("prompt").Str)
 	switch e.Name {
@@ -111,11 +112,14 @@ func (e Event) hasForgotten(transcript []byte) bool {
 	if !e.Resumed {
 		return e.Compacted
 	}
-	return slices.ContainsFunc(compactions(), func(mark string) bool { return bytes.Contains(transcript, []byte(mark)) }) && !e.SeenIn(transcript)(ownHead[len("<git-rekal> "):])
+	return slices.ContainsFunc(compactions(), func(mark string) bool {
+		return bytes.Contains(transcript,
+			[]byte(mark))
+	}) && !e.SeenIn(transcript)(ownHead[len("<git-rekal> "):])
 }
 
-// SeenIn returns Source.Seen, given the end of the session's transcript. A name was seen if it stands in the transcript since the last compaction (an
-// answer of recall, an earlier brief), or in what hooks added to the prompt.
+// SeenIn returns Source.Seen, given the end of the session's transcript. A name was seen if it stands in the transcript
+// since the last compaction (an answer of recall, an earlier brief), or in what hooks added to the prompt.
 func (e Event) SeenIn(transcript []byte) func(name string) bool {
 	if e.Compacted {
 		transcript = nil
@@ -131,8 +135,8 @@ func (e Event) SeenIn(transcript []byte) func(name string) bool {
 	}
 }
 
-// withoutDropped is a transcript without the lines that an agent drops from the context when it resumes a session: Copilot CLI drops
-// answers of its hooks that no prompt holds, Gemini CLI all that hooks added.
+// withoutDropped is a transcript without the lines that an agent drops from the context when it resumes a session:
+// Copilot CLI drops answers of its hooks that no prompt holds, Gemini CLI all that hooks added.
 func withoutDropped(transcript []byte) (out []byte) {
 	for line := range bytes.Lines(transcript) {
 		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) && !bytes.Contains(line, []byte("<hook_context>")) {

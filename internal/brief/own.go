@@ -27,8 +27,9 @@ const (
 
 const ownHead = "<git-rekal> What this session did before, by its transcript: data. Read on: git rekal query --session "
 
-// ownFacts is what a summary tends to lose of a session that goes on: commands with how they ended last, those that failed first; files that it changed and
-// that are not committed; and the person's prompts, the latest first. "" where its transcript says nothing.
+// ownFacts is what a summary tends to lose of a session that goes on: commands with how they ended last, those that
+// failed first; files that it changed and that are not committed; and the person's prompts, the latest first. "" where
+// its transcript says nothing.
 func ownFacts(ctx context.Context, w *workspace.Workspace, agent string, e Event, tail []byte) (string, error) {
 	s, ok := runningPart(ctx, w, agent, e, tail)
 	if !ok || s.Turns[0].TS.IsZero() {
@@ -59,9 +60,11 @@ func ownFacts(ctx context.Context, w *workspace.Workspace, agent string, e Event
 	return fitLines(ownHead+session.NewID(s.Turns[0].TS, agent, s.NativeID)[:shortID]+":TURN", lines, OwnBudget), nil
 }
 
-// runningPart is the running session as the end of its transcript tells it; ok is false where that says nothing of it, or is another one's: a session that
-// was cleared may name the one before.
-func runningPart(ctx context.Context, w *workspace.Workspace, agent string, e Event, tail []byte) (transcript.Part, bool) {
+// runningPart is the running session as the end of its transcript tells it; ok is false where that says nothing of it,
+// or is another one's: a session that was cleared may name the one before.
+func runningPart(ctx context.Context, w *workspace.Workspace, agent string, e Event,
+	tail []byte,
+) (transcript.Part, bool) {
 	if e.Session == "" || !strings.Contains(e.Transcript, e.Session) {
 		return transcript.Part{}, false
 	}
@@ -145,13 +148,15 @@ func redactTexts(ctx context.Context, w *workspace.Workspace, texts []string) ([
 	return out, nil
 }
 
-// fitLines are lines behind a head, within a budget of tokens. The first that does not fit is cut; a line that says little of itself is left out.
+// fitLines are lines behind a head, within a budget of tokens. The first that does not fit is cut; a line that says
+// little of itself is left out.
 func fitLines(head string, lines []string, budget int) string {
 	const least = 40 // characters of a line that is cut
 	out := head
 	for _, line := range lines {
 		more := out + "\n- " + line
-		for n := len([]rune(line)); tokens.Count(more+"\n"+tail+"\n") > budget; more = out + "\n- " + session.Shorten(line, n) {
+		for n := len([]rune(line)); tokens.Count(more+"\n"+tail+"\n") > budget; more = out + "\n- " +
+			session.Shorten(line, n) {
 			if n = n * 3 / 4; n < least {
 				return out + "\n" + tail + "\n"
 			}

@@ -15,15 +15,16 @@ import (
 // mostAtPrompt is how many lines a prompt gets at most.
 const mostAtPrompt = 2
 
-// least is the share of the files that a session changes which another one must have changed to be told, each file weighed by how few
-// sessions changed it. Chosen on half of 60 real sessions (docs/lab/agents.md).
+// least is the share of the files that a session changes which another one must have changed to be told, each file
+// weighed by how few sessions changed it. Chosen on half of 60 real sessions (docs/lab/agents.md).
 const least = 0.2
 
 // Prompt is what is strong for a prompt, at most two lines. Changed are the files that the running session has changed.
 //
-// Before the running session has changed a file, a session is strong that a recall of the prompt finds first, where the prompt holds a whole name
-// of it (an identifier, path, hash or error code) and words of the paths that it touched. From then on the files say more than a prompt: strong
-// is the session that changed most of the same ones. A memory is strong at any time, where the prompt holds a whole name of it.
+// Before the running session has changed a file, a session is strong that a recall of the prompt finds first, where the
+// prompt holds a whole name of it (an identifier, path, hash or error code) and words of the paths that it touched.
+// From then on the files say more than a prompt: strong is the session that changed most of the same ones. A memory is
+// strong at any time, where the prompt holds a whole name of it.
 func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]result.BriefLine, error) {
 	self, err := s.runningIDs(ctx)
 	if err != nil {
@@ -41,13 +42,18 @@ func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]
 	return out[:min(len(out), mostAtPrompt)], nil
 }
 
-// linesForPrompt are the lines about the files and sessions that a prompt names. A command of the agent ("/compact") names nothing, and neither does a
-// question for the latest work.
-func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string, sessions bool) ([]result.BriefLine, error) {
+// linesForPrompt are the lines about the files and sessions that a prompt names. A command of the agent ("/compact")
+// names nothing, and neither does a question for the latest work.
+func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string,
+	sessions bool,
+) ([]result.BriefLine, error) {
 	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
 		return nil, nil
 	}
-	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{Query: prompt, Without: self, Limit: mostAtPrompt}, Long: true, Quick: true})
+	found, err := s.Index.Recall(ctx, ask.Question{
+		Request: ask.Request{Query: prompt, Without: self, Limit: mostAtPrompt},
+		Long:    true, Quick: true,
+	})
 	if err != nil || found.Order != "" {
 		return nil, err
 	}
@@ -62,9 +68,11 @@ func (s Source) linesForPrompt(ctx context.Context, prompt string, self []string
 	return out, nil
 }
 
-// sessionsThatChanged are lines about the sessions that changed some files: those that changed most of them first, then the latest. A change that
-// is gone since does not count.
-func (s Source) sessionsThatChanged(ctx context.Context, about string, files, self []string, most int) ([]result.BriefLine, error) {
+// sessionsThatChanged are lines about the sessions that changed some files: those that changed most of them first, then
+// the latest. A change that is gone since does not count.
+func (s Source) sessionsThatChanged(ctx context.Context, about string, files, self []string,
+	most int,
+) ([]result.BriefLine, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -84,12 +92,18 @@ func (s Source) sessionsThatChanged(ctx context.Context, about string, files, se
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), facets[b].Latest.Compare(facets[a].Latest), cmp.Compare(a, b))
 	})
-	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{IDs: ids[:min(len(ids), 2*most)]}, Long: true, Quick: true})
+	found, err := s.Index.Recall(ctx, ask.Question{
+		Request: ask.Request{IDs: ids[:min(len(ids), 2*most)]}, Long: true,
+		Quick: true,
+	})
 	if err != nil {
 		return nil, err
 	}
 	var out []result.BriefLine
-	slices.SortFunc(found.Results, func(a, b result.Hit) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
+	slices.SortFunc(found.Results, func(a, b result.Hit) int {
+		return cmp.Compare(slices.Index(ids, a.ID),
+			slices.Index(ids, b.ID))
+	})
 	for _, h := range found.Results {
 		if h.Freshness != result.StaleDeleted && len(out) < most {
 			out = append(out, hitLine(h, about, firstShared(by, files, h.ID)))

@@ -35,8 +35,9 @@ const (
 
 func hitLine(h result.Hit, about, of string) result.BriefLine {
 	l := result.BriefLine{
-		About: about, Of: of, ID: h.ID, Kind: h.Kind, Author: h.Author, Source: h.Source, Title: h.Title, Freshness: h.Freshness,
-		At: h.LastTurnAt, Files: h.Files[:min(len(h.Files), shownFiles)], FilesTotal: h.FilesTotal,
+		About: about, Of: of, ID: h.ID, Kind: h.Kind, Author: h.Author, Source: h.Source, Title: h.Title,
+		Freshness: h.Freshness,
+		At:        h.LastTurnAt, Files: h.Files[:min(len(h.Files), shownFiles)], FilesTotal: h.FilesTotal,
 	}
 	if h.Kind == ask.KindMemory {
 		l.At, l.Title = h.CapturedAt, strings.TrimPrefix(h.Title+": "+h.Snippet, ": ")
@@ -45,7 +46,10 @@ func hitLine(h result.Hit, about, of string) result.BriefLine {
 }
 
 func recordLine(r records.Record) result.BriefLine {
-	l := result.BriefLine{About: AboutFailed, Of: r.Branch, ID: strconv.Itoa(r.ID), Kind: ask.KindRecord, At: result.Time(r.At), Title: r.Command}
+	l := result.BriefLine{
+		About: AboutFailed, Of: r.Branch, ID: strconv.Itoa(r.ID), Kind: ask.KindRecord,
+		At: result.Time(r.At), Title: r.Command,
+	}
 	switch {
 	case r.Failed > 0:
 		l.Title += fmt.Sprintf(" (%d failed)", r.Failed)
@@ -98,7 +102,8 @@ func onOneLine(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("<", "‹", ">", "›").Replace(result.Printable(text))), " ")
 }
 
-// Text is what fits into a budget of tokens, as an agent is to read it, with times of a zone, and how many of the lines that are; "" for none.
+// Text is what fits into a budget of tokens, as an agent is to read it, with times of a zone, and how many of the lines
+// that are; "" for none.
 func Text(lines []result.BriefLine, budget int, zone *time.Location) (text string, fit int) {
 	out := head
 	for _, l := range lines {
@@ -114,7 +119,8 @@ func Text(lines []result.BriefLine, budget int, zone *time.Location) (text strin
 	return out + "\n" + tail + "\n", fit
 }
 
-// formatLine shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04 11:06) last on main: Fix JWT expiry [auth/jwt.go, +1]".
+// formatLine shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04 11:06) last on main: Fix JWT expiry [auth/jwt.go,
+// +1]".
 func formatLine(l result.BriefLine, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s (", nameOfLine(l))

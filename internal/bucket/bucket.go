@@ -1,10 +1,12 @@
 // Package bucket keeps files in a bucket of S3, or of a server that speaks its protocol, by AWS's own library.
 //
-// In: an address, s3://BUCKET/FOLDER, files, and the environment that names the server and the key, as AWS's own tools read it: AWS_ENDPOINT_URL_S3
-// or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN. Out: bytes and paths.
+// In: an address, s3://BUCKET/FOLDER, files, and the environment that names the server and the key, as AWS's own tools
+// read it: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN. Out: bytes and paths.
 //
-// Promises: it speaks to that server alone, without a proxy or redirects; it reads no other settings, stores no key and shows none; what arrives is what
-// was sent, as the server compares its sum; what fails for the moment is tried three times. DuckDB's httpfs can write there, but not remove.
+// Promises: it speaks to that server alone, without a proxy or redirects; it reads no other settings, stores no key and
+// shows none; what arrives is what was sent, as the server compares its sum; what fails for the moment is tried three
+// times. DuckDB's httpfs can write there, but not remove.
 package bucket
 
 import (
@@ -67,11 +69,15 @@ func Open(address string, getenv func(string) string) (*Bucket, error) {
 	region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), "us-east-1")
 	endpoint := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), "https://s3."+region+".amazonaws.com")
 	root, err := url.Parse(endpoint)
-	if err != nil || root.Scheme != "http" && root.Scheme != "https" || root.Hostname() == "" || root.User != nil || root.RawQuery != "" {
+	if err != nil || root.Scheme != "http" && root.Scheme != "https" || root.Hostname() == "" || root.User != nil ||
+		root.RawQuery != "" {
 		return nil, fmt.Errorf("AWS_ENDPOINT_URL is no http address of a server")
 	}
 	b.http = &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 16, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute},
+		Transport: &http.Transport{
+			MaxIdleConnsPerHost: 16, TLSHandshakeTimeout: 10 * time.Second,
+			ResponseHeaderTimeout: time.Minute,
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	b.client = s3.New(s3.Options{
@@ -79,7 +85,8 @@ func Open(address string, getenv func(string) string) (*Bucket, error) {
 		Credentials: credentials.NewStaticCredentialsProvider(id, secret, getenv("AWS_SESSION_TOKEN")),
 		Retryer:     retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = tries }),
 		// Other servers know no sums but the ones that we send.
-		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	})
 	return b, nil
 }
@@ -90,7 +97,8 @@ func (b *Bucket) String() string { return b.address }
 // Close closes the connections.
 func (b *Bucket) Close() { b.http.CloseIdleConnections() }
 
-// Get reads a file. The tag changes whenever the content does; see Replace. The error is fs.ErrNotExist if there is no such file.
+// Get reads a file. The tag changes whenever the content does; see Replace. The error is fs.ErrNotExist if there is no
+// such file.
 func (b *Bucket) Get(ctx context.Context, path string) (content []byte, tag string, err error) {
 	for range tries { // a body that breaks off is not tried again by the library
 		var got *s3.GetObjectOutput
@@ -115,22 +123,29 @@ func (b *Bucket) Put(ctx context.Context, path, from string, size int64, sum str
 	return b.put(ctx, path, f, size, sum, func(*s3.PutObjectInput) {})
 }
 
-// Replace writes a file if it is the one of this tag still; "" if there is none. The error is ErrChanged otherwise, as far as the server can tell.
+// Replace writes a file if it is the one of this tag still; "" if there is none. The error is ErrChanged otherwise, as
+// far as the server can tell.
 func (b *Bucket) Replace(ctx context.Context, path string, content []byte, tag string) error {
 	sum := sha256.Sum256(content)
-	return b.put(ctx, path, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), func(in *s3.PutObjectInput) {
-		if in.IfMatch = &tag; tag == "" {
-			in.IfMatch, in.IfNoneMatch = nil, aws.String("*")
-		}
-	})
+	return b.put(ctx, path, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]),
+		func(in *s3.PutObjectInput) {
+			if in.IfMatch = &tag; tag == "" {
+				in.IfMatch, in.IfNoneMatch = nil, aws.String("*")
+			}
+		})
 }
 
-func (b *Bucket) put(ctx context.Context, path string, body io.ReadSeeker, size int64, sum string, condition func(*s3.PutObjectInput)) error {
+func (b *Bucket) put(ctx context.Context, path string, body io.ReadSeeker, size int64, sum string,
+	condition func(*s3.PutObjectInput),
+) error {
 	raw, err := hex.DecodeString(sum)
 	if err != nil {
 		return explain("write", path, err)
 	}
-	in := &s3.PutObjectInput{Bucket: &b.name, Key: b.key(path), Body: body, ContentLength: &size, ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(raw))}
+	in := &s3.PutObjectInput{
+		Bucket: &b.name, Key: b.key(path), Body: body, ContentLength: &size,
+		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(raw)),
+	}
 	condition(in)
 	_, err = b.client.PutObject(ctx, in)
 	return explain("write", path, err)

@@ -16,9 +16,9 @@ type Reredacted struct {
 	Calls map[int]session.ToolCall // by index; only path and command count
 }
 
-// Reredact reads again the transcripts, as far as they are still there, of stored sessions in which something was redacted. By session ID it tells
-// what would be stored now. It pairs a turn or call with the stored one that capture takes for the same, if both agree around the redacted
-// places. What was scrubbed stays scrubbed.
+// Reredact reads again the transcripts, as far as they are still there, of stored sessions in which something was
+// redacted. By session ID it tells what would be stored now. It pairs a turn or call with the stored one that capture
+// takes for the same, if both agree around the redacted places. What was scrubbed stays scrubbed.
 func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) {
 	g, err := c.beginRound(ctx, newSharedByRounds(Round{}), c.MaxBehind)
 	if err != nil {
@@ -29,7 +29,11 @@ func (c *Capturer) Reredact(ctx context.Context) (map[string]Reredacted, error) 
 		return nil, err
 	}
 	out := map[string]Reredacted{}
-	_, err = c.eachFile(ctx, g.st, 0, func(rd reader, f transcript.File) error { return g.reredactTranscript(ctx, rd, f, marked, out) })
+	_, err = c.eachFile(ctx, g.st, 0, func(rd reader,
+		f transcript.File,
+	) error {
+		return g.reredactTranscript(ctx, rd, f, marked, out)
+	})
 	return out, err
 }
 
@@ -62,8 +66,11 @@ func textsOf(s session.Session) []string {
 	return out
 }
 
-// reredactTranscript reads one transcript, and compares the sessions in it that are marked. A transcript that can't be read changes nothing.
-func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcript.File, marked map[string]session.Session, out map[string]Reredacted) error {
+// reredactTranscript reads one transcript, and compares the sessions in it that are marked. A transcript that can't be
+// read changes nothing.
+func (g *collector) reredactTranscript(ctx context.Context, rd reader, f transcript.File,
+	marked map[string]session.Session, out map[string]Reredacted,
+) error {
 	raw := map[string]session.Session{}
 	err := readThrough(ctx, rd, f, nil, func(r *reading) error {
 		for _, part := range r.doc.Sessions {
@@ -137,7 +144,8 @@ func (r *Reredacted) compare(stored, now session.Session) {
 		if n >= len(calls[key]) || c.Path == "" && c.Cmd == "" {
 			continue
 		}
-		if is := calls[key][n]; c.Like(is) && (session.OtherwiseRedacted(c.Path, is.Path) || session.OtherwiseRedacted(c.Cmd, is.Cmd)) {
+		if is := calls[key][n]; c.Like(is) && (session.OtherwiseRedacted(c.Path, is.Path) ||
+			session.OtherwiseRedacted(c.Cmd, is.Cmd)) {
 			r.Calls[c.Index] = is
 		}
 	}

@@ -77,24 +77,38 @@ func (c codexScribe) ask(w *world, sec int, text string) {
 }
 
 func (c codexScribe) say(w *world, sec int, text string) {
-	c.put(w, sec, "response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": text}}})
+	c.put(w, sec, "response_item", map[string]any{
+		"type": "message", "role": "assistant",
+		"content": []any{map[string]any{"type": "output_text", "text": text}},
+	})
 }
 
 func (c codexScribe) edit(w *world, sec int, path string, behind, added []string) {
-	patch := "*** Begin Patch\n*** Update File: " + path + "\n" + strings.Replace(diffOf(behind, added), "@@ -1", "@@ 1", 1) + "*** End Patch"
-	c.put(w, sec, "response_item", map[string]any{"type": "custom_tool_call", "call_id": fmt.Sprint("c", sec), "name": "apply_patch", "input": patch})
-	c.put(w, sec, "response_item", map[string]any{"type": "custom_tool_call_output", "call_id": fmt.Sprint("c", sec), "output": "Success. Updated the following files:\nM " + path})
+	patch := "*** Begin Patch\n*** Update File: " + path + "\n" +
+		strings.Replace(diffOf(behind, added), "@@ -1", "@@ 1", 1) + "*** End Patch"
+	c.put(w, sec, "response_item", map[string]any{
+		"type": "custom_tool_call", "call_id": fmt.Sprint("c", sec),
+		"name": "apply_patch", "input": patch,
+	})
+	c.put(w, sec, "response_item", map[string]any{
+		"type": "custom_tool_call_output", "call_id": fmt.Sprint("c", sec),
+		"output": "Success. Updated the following files:\nM " + path,
+	})
 }
 
 type copilotScribe struct{ id string }
 
 func (c copilotScribe) native() string { return c.id }
 func (c copilotScribe) put(w *world, sec int, kind string, data any) {
-	w.appendTo(".copilot/session-state/"+c.id+"/events.jsonl", fmt.Sprintf(`{"type":%q,"data":%s,"timestamp":%q}`, kind, quoted(data), stampOf(sec)))
+	w.appendTo(".copilot/session-state/"+c.id+"/events.jsonl",
+		fmt.Sprintf(`{"type":%q,"data":%s,"timestamp":%q}`, kind, quoted(data), stampOf(sec)))
 }
 
 func (c copilotScribe) begin(w *world, sec int) {
-	c.put(w, sec, "session.start", map[string]any{"sessionId": c.id, "copilotVersion": "1.0.102", "context": map[string]any{"cwd": w.repo()}})
+	c.put(w, sec, "session.start", map[string]any{
+		"sessionId": c.id, "copilotVersion": "1.0.102",
+		"context": map[string]any{"cwd": w.repo()},
+	})
 }
 
 func (c copilotScribe) ask(w *world, sec int, text string) {
@@ -107,11 +121,17 @@ func (c copilotScribe) say(w *world, sec int, text string) {
 
 func (c copilotScribe) edit(w *world, sec int, path string, behind, added []string) {
 	file := filepath.Join(w.repo(), path)
-	c.put(w, sec, "tool.execution_start", map[string]any{"toolCallId": fmt.Sprint("c", sec), "toolName": "edit", "arguments": map[string]any{
-		"path": file, "old_str": strings.Join(behind, "\n"), "new_str": strings.Join(append(behind, added...), "\n"),
-	}})
+	c.put(w, sec, "tool.execution_start", map[string]any{
+		"toolCallId": fmt.Sprint("c", sec), "toolName": "edit",
+		"arguments": map[string]any{
+			"path": file, "old_str": strings.Join(behind, "\n"), "new_str": strings.Join(append(behind, added...), "\n"),
+		},
+	})
 	diff := "\ndiff --git a" + file + " b" + file + "\n--- a" + file + "\n+++ b" + file + "\n" + diffOf(behind, added)
-	c.put(w, sec, "tool.execution_complete", map[string]any{"toolCallId": fmt.Sprint("c", sec), "success": true, "result": map[string]any{"detailedContent": diff}})
+	c.put(w, sec, "tool.execution_complete", map[string]any{
+		"toolCallId": fmt.Sprint("c", sec), "success": true,
+		"result": map[string]any{"detailedContent": diff},
+	})
 }
 
 // geminiScribe writes lines, or with a document all of it anew.
@@ -147,19 +167,32 @@ func (c geminiScribe) begin(w *world, _ int) {
 }
 
 func (c geminiScribe) ask(w *world, sec int, text string) {
-	c.put(w, map[string]any{"id": fmt.Sprint("u", sec), "timestamp": stampOf(sec), "type": "user", "content": []any{map[string]any{"text": text}}})
+	c.put(w, map[string]any{
+		"id": fmt.Sprint("u", sec), "timestamp": stampOf(sec), "type": "user",
+		"content": []any{map[string]any{"text": text}},
+	})
 }
 
 func (c geminiScribe) say(w *world, sec int, text string) {
-	c.put(w, map[string]any{"id": fmt.Sprint("g", sec), "timestamp": stampOf(sec), "type": "gemini", "content": text, "model": "gpt-5.4"})
+	c.put(w, map[string]any{
+		"id": fmt.Sprint("g", sec), "timestamp": stampOf(sec), "type": "gemini", "content": text,
+		"model": "gpt-5.4",
+	})
 }
 
 func (c geminiScribe) edit(w *world, sec int, path string, behind, added []string) {
-	c.put(w, map[string]any{"id": fmt.Sprint("e", sec), "timestamp": stampOf(sec), "type": "gemini", "content": "", "model": "gpt-5.4", "toolCalls": []any{map[string]any{
-		"id": fmt.Sprint("c", sec), "name": "replace", "status": "success", "timestamp": stampOf(sec),
-		"args":          map[string]any{"file_path": path, "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n")},
-		"resultDisplay": map[string]any{"fileDiff": "Index: " + path + "\n--- " + path + "\n+++ " + path + "\n" + diffOf(behind, added)},
-	}}})
+	c.put(w, map[string]any{
+		"id": fmt.Sprint("e", sec), "timestamp": stampOf(sec), "type": "gemini", "content": "",
+		"model": "gpt-5.4", "toolCalls": []any{map[string]any{
+			"id": fmt.Sprint("c", sec), "name": "replace", "status": "success", "timestamp": stampOf(sec),
+			"args": map[string]any{
+				"file_path": path, "old_string": strings.Join(behind, "\n"),
+				"new_string": strings.Join(append(behind, added...), "\n"),
+			},
+			"resultDisplay": map[string]any{"fileDiff": "Index: " + path + "\n--- " + path + "\n+++ " + path + "\n" +
+				diffOf(behind, added)},
+		}},
+	})
 }
 
 type openCodeScribe struct{ name, id string }
@@ -204,7 +237,8 @@ func (c openCodeScribe) message(w *world, sec int, role string, part map[string]
 	at := second(sec).UnixMilli()
 	id := fmt.Sprintf("%s_%06d", c.id, sec)
 	c.do(w,
-		run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_"+id, c.id, at, at, quoted(map[string]any{"role": role, "modelID": "gpt-5.4", "time": map[string]any{"created": at, "completed": at}})),
+		run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_"+id, c.id, at, at,
+			quoted(map[string]any{"role": role, "modelID": "gpt-5.4", "time": map[string]any{"created": at, "completed": at}})),
 		run(`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt_"+id, "msg_"+id, c.id, at, at, quoted(part)))
 }
 
@@ -218,11 +252,15 @@ func (c openCodeScribe) say(w *world, sec int, text string) {
 
 func (c openCodeScribe) edit(w *world, sec int, path string, behind, added []string) {
 	file := filepath.Join(w.repo(), path)
-	c.message(w, sec, "assistant", map[string]any{"type": "tool", "tool": "edit", "callID": fmt.Sprint("c", sec), "state": map[string]any{
-		"status": "completed", "time": map[string]any{"end": second(sec).UnixMilli()},
-		"input":    map[string]any{"filePath": file, "oldString": "part of a line", "newString": "part"},
-		"metadata": map[string]any{"diff": "Index: " + file + "\n===\n--- " + file + "\n+++ " + file + "\n" + diffOf(behind, added)},
-	}})
+	c.message(w, sec, "assistant", map[string]any{
+		"type": "tool", "tool": "edit", "callID": fmt.Sprint("c", sec),
+		"state": map[string]any{
+			"status": "completed", "time": map[string]any{"end": second(sec).UnixMilli()},
+			"input": map[string]any{"filePath": file, "oldString": "part of a line", "newString": "part"},
+			"metadata": map[string]any{"diff": "Index: " + file + "\n===\n--- " + file + "\n+++ " + file + "\n" +
+				diffOf(behind, added)},
+		},
+	})
 }
 
 type cursorScribe struct{ id string }
@@ -253,7 +291,8 @@ func (c cursorScribe) say(w *world, sec int, text string) {
 
 func (c cursorScribe) edit(w *world, sec int, path string, behind, added []string) {
 	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "name": "StrReplace", "input": map[string]any{
-		"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+		"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"),
+		"new_string": strings.Join(append(behind, added...), "\n"),
 	}})
 }
 
@@ -275,11 +314,17 @@ func (c piScribe) begin(w *world, sec int) {
 }
 
 func (c piScribe) ask(w *world, sec int, text string) {
-	c.put(w, c.message(sec, map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text}}}))
+	c.put(w, c.message(sec, map[string]any{
+		"role":    "user",
+		"content": []any{map[string]any{"type": "text", "text": text}},
+	}))
 }
 
 func (c piScribe) say(w *world, sec int, text string) {
-	c.put(w, c.message(sec, map[string]any{"role": "assistant", "model": "gpt-5.4", "content": []any{map[string]any{"type": "text", "text": text}}}))
+	c.put(w, c.message(sec, map[string]any{
+		"role": "assistant", "model": "gpt-5.4",
+		"content": []any{map[string]any{"type": "text", "text": text}},
+	}))
 }
 
 func (c piScribe) edit(w *world, sec int, path string, behind, added []string) {
@@ -290,16 +335,25 @@ func (c piScribe) edit(w *world, sec int, path string, behind, added []string) {
 	for i, l := range added {
 		diff += fmt.Sprintf("+ %d %s\n", i+1, l)
 	}
-	c.put(w, c.message(sec, map[string]any{"role": "assistant", "model": "gpt-5.4", "content": []any{map[string]any{"type": "toolCall", "id": id, "name": "edit", "arguments": map[string]any{
-		"path": filepath.Join(w.repo(), path), "edits": []any{map[string]any{"oldText": "part of a line", "newText": "part"}},
-	}}}}), c.message(sec, map[string]any{"role": "toolResult", "toolCallId": id, "toolName": "edit", "isError": false, "details": map[string]any{"diff": diff}}))
+	c.put(w, c.message(sec, map[string]any{
+		"role": "assistant", "model": "gpt-5.4",
+		"content": []any{map[string]any{"type": "toolCall", "id": id, "name": "edit", "arguments": map[string]any{
+			"path": filepath.Join(w.repo(), path), "edits": []any{map[string]any{"oldText": "part of a line", "newText": "part"}},
+		}}},
+	}), c.message(sec, map[string]any{
+		"role": "toolResult", "toolCallId": id, "toolName": "edit", "isError": false,
+		"details": map[string]any{"diff": diff},
+	}))
 }
 
 type qwenScribe struct{ id string }
 
 func (c qwenScribe) native() string { return c.id }
 func (c qwenScribe) put(w *world, sec int, kind string, more map[string]any) {
-	rec := map[string]any{"uuid": fmt.Sprint("u", sec, kind), "sessionId": c.id, "timestamp": stampOf(sec), "type": kind, "cwd": w.repo(), "version": "0.24.4"}
+	rec := map[string]any{
+		"uuid": fmt.Sprint("u", sec, kind), "sessionId": c.id, "timestamp": stampOf(sec), "type": kind,
+		"cwd": w.repo(), "version": "0.24.4",
+	}
 	for k, v := range more {
 		rec[k] = v
 	}
@@ -322,23 +376,34 @@ func (c qwenScribe) say(w *world, sec int, text string) {
 
 func (c qwenScribe) edit(w *world, sec int, path string, behind, added []string) {
 	id := fmt.Sprint("c", sec)
-	c.put(w, sec, "assistant", map[string]any{"model": "gpt-5.4", "message": c.parts(map[string]any{"functionCall": map[string]any{
-		"id": id, "name": "edit", "args": map[string]any{"file_path": filepath.Join(w.repo(), path), "old_string": "part of a line", "new_string": "part"},
-	}})})
-	c.put(w, sec, "tool_result", map[string]any{"toolCallResult": map[string]any{"callId": id, "status": "success", "resultDisplay": map[string]any{"fileDiff": diffOf(behind, added)}}})
+	c.put(w, sec, "assistant", map[string]any{
+		"model": "gpt-5.4",
+		"message": c.parts(map[string]any{"functionCall": map[string]any{
+			"id": id, "name": "edit", "args": map[string]any{
+				"file_path":  filepath.Join(w.repo(), path),
+				"old_string": "part of a line", "new_string": "part",
+			},
+		}}),
+	})
+	c.put(w, sec, "tool_result", map[string]any{"toolCallResult": map[string]any{
+		"callId": id, "status": "success",
+		"resultDisplay": map[string]any{"fileDiff": diffOf(behind, added)},
+	}})
 }
 
 type droidScribe struct{ id string }
 
 func (c droidScribe) native() string { return c.id }
 func (c droidScribe) put(w *world, sec int, role string, block map[string]any) {
-	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl", quoted(map[string]any{"type": "message", "timestamp": stampOf(sec), "message": map[string]any{
-		"role": role, "modelId": "custom:gpt-5.4", "content": []any{block},
-	}}))
+	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl",
+		quoted(map[string]any{"type": "message", "timestamp": stampOf(sec), "message": map[string]any{
+			"role": role, "modelId": "custom:gpt-5.4", "content": []any{block},
+		}}))
 }
 
 func (c droidScribe) begin(w *world, _ int) {
-	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl", quoted(map[string]any{"type": "session_start", "id": c.id, "title": "write two functions", "cwd": w.repo()}))
+	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl",
+		quoted(map[string]any{"type": "session_start", "id": c.id, "title": "write two functions", "cwd": w.repo()}))
 }
 
 func (c droidScribe) ask(w *world, sec int, text string) {
@@ -361,7 +426,10 @@ func (c droidScribe) edit(w *world, sec int, path string, behind, added []string
 	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "id": id, "name": "Edit", "input": map[string]any{
 		"file_path": filepath.Join(w.repo(), path), "old_str": "part of a line", "new_str": "part",
 	}})
-	c.put(w, sec, "user", map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": false, "content": quoted(map[string]any{"success": true, "diffLines": lines})})
+	c.put(w, sec, "user", map[string]any{
+		"type": "tool_result", "tool_use_id": id, "is_error": false,
+		"content": quoted(map[string]any{"success": true, "diffLines": lines}),
+	})
 }
 
 // clineScribe writes a document anew.
@@ -373,13 +441,16 @@ type clineScribe struct {
 func (c clineScribe) native() string { return c.id }
 func (c clineScribe) put(w *world, sec int, role string, block map[string]any) {
 	*c.messages = append(*c.messages, map[string]any{
-		"id": fmt.Sprint("m", len(*c.messages)), "role": role, "content": []any{block}, "ts": second(sec).UnixMilli(), "modelInfo": map[string]any{"id": "gpt-5.4"},
+		"id": fmt.Sprint("m", len(*c.messages)), "role": role, "content": []any{block}, "ts": second(sec).UnixMilli(),
+		"modelInfo": map[string]any{"id": "gpt-5.4"},
 	})
-	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".messages.json"), quoted(map[string]any{"version": 1, "sessionId": c.id, "origin": map[string]any{}, "messages": *c.messages}))
+	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".messages.json"),
+		quoted(map[string]any{"version": 1, "sessionId": c.id, "origin": map[string]any{}, "messages": *c.messages}))
 }
 
 func (c clineScribe) begin(w *world, sec int) {
-	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".json"), quoted(map[string]any{"version": 1, "session_id": c.id, "started_at": stampOf(sec), "cwd": w.repo()}))
+	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".json"),
+		quoted(map[string]any{"version": 1, "session_id": c.id, "started_at": stampOf(sec), "cwd": w.repo()}))
 }
 
 func (c clineScribe) ask(w *world, sec int, text string) {
@@ -399,7 +470,10 @@ func (c clineScribe) edit(w *world, sec int, path string, _, added []string) {
 	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "id": id, "name": "editor", "input": map[string]any{
 		"path": filepath.Join(w.repo(), path), "old_text": "part of a line", "new_text": "part",
 	}})
-	c.put(w, sec, "user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": quoted(map[string]any{"success": true, "result": "Edited\n```diff\n" + diff + "```"})})
+	c.put(w, sec, "user", map[string]any{
+		"type": "tool_result", "tool_use_id": id,
+		"content": quoted(map[string]any{"success": true, "result": "Edited\n```diff\n" + diff + "```"}),
+	})
 }
 
 // continueScribe writes a document anew, without times.
@@ -434,8 +508,10 @@ func (c continueScribe) say(w *world, sec int, text string) {
 
 func (c continueScribe) edit(w *world, sec int, path string, behind, added []string) {
 	c.put(w, sec, map[string]any{"role": "assistant", "content": ""}, []any{map[string]any{
-		"toolCallId": fmt.Sprint("c", sec), "status": "done", "toolCall": map[string]any{"function": map[string]any{"name": "Edit"}}, "parsedArgs": map[string]any{
-			"filepath": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+		"toolCallId": fmt.Sprint("c", sec), "status": "done",
+		"toolCall": map[string]any{"function": map[string]any{"name": "Edit"}}, "parsedArgs": map[string]any{
+			"filepath": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"),
+			"new_string": strings.Join(append(behind, added...), "\n"),
 		},
 	}})
 }
@@ -444,28 +520,38 @@ type kimiScribe struct{ id string }
 
 func (c kimiScribe) native() string { return c.id }
 func (c kimiScribe) put(w *world, sec int, kind, name string, body any) {
-	w.appendTo(".kimi-code/sessions/wd_repo/"+c.id+"/agents/main/wire.jsonl", quoted(map[string]any{"type": kind, name: body, "time": second(sec).UnixMilli()}))
+	w.appendTo(".kimi-code/sessions/wd_repo/"+c.id+"/agents/main/wire.jsonl",
+		quoted(map[string]any{"type": kind, name: body, "time": second(sec).UnixMilli()}))
 }
 
 func (c kimiScribe) begin(w *world, sec int) {
-	w.Write(filepath.Join(w.Home(), ".kimi-code/sessions/wd_repo", c.id, "state.json"), quoted(map[string]any{"id": c.id, "cwd": w.repo()}))
+	w.Write(filepath.Join(w.Home(), ".kimi-code/sessions/wd_repo", c.id, "state.json"),
+		quoted(map[string]any{"id": c.id, "cwd": w.repo()}))
 	c.put(w, sec, "llm.request", "model", "gpt-5.4")
 }
 
 func (c kimiScribe) ask(w *world, sec int, text string) {
-	c.put(w, sec, "context.append_message", "message", map[string]any{"role": "user", "origin": map[string]any{"kind": "user"}, "content": []any{map[string]any{"type": "text", "text": text}}})
+	c.put(w, sec, "context.append_message", "message",
+		map[string]any{
+			"role": "user", "origin": map[string]any{"kind": "user"},
+			"content": []any{map[string]any{"type": "text", "text": text}},
+		})
 }
 
 func (c kimiScribe) say(w *world, sec int, text string) {
-	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "content.part", "part": map[string]any{"type": "text", "text": text}})
+	c.put(w, sec, "context.append_loop_event", "event",
+		map[string]any{"type": "content.part", "part": map[string]any{"type": "text", "text": text}})
 }
 
 func (c kimiScribe) edit(w *world, sec int, path string, behind, added []string) {
 	id := fmt.Sprint("c", sec)
-	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "tool.call", "toolCallId": id, "name": "Edit", "args": map[string]any{
-		"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
-	}})
-	c.put(w, sec, "context.append_loop_event", "event", map[string]any{"type": "tool.result", "toolCallId": id, "result": map[string]any{"output": "done"}})
+	c.put(w, sec, "context.append_loop_event", "event",
+		map[string]any{"type": "tool.call", "toolCallId": id, "name": "Edit", "args": map[string]any{
+			"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"),
+			"new_string": strings.Join(append(behind, added...), "\n"),
+		}})
+	c.put(w, sec, "context.append_loop_event", "event",
+		map[string]any{"type": "tool.result", "toolCallId": id, "result": map[string]any{"output": "done"}})
 }
 
 type grokScribe struct{ id string }
@@ -474,14 +560,20 @@ func (c grokScribe) native() string { return c.id }
 func (c grokScribe) put(w *world, sec int, kind string, update map[string]any) {
 	update["sessionUpdate"] = kind
 	w.appendTo(".grok/sessions/"+strings.ReplaceAll(w.repo(), "/", "%2F")+"/"+c.id+"/updates.jsonl", quoted(map[string]any{
-		"method": "session/update", "params": map[string]any{"sessionId": c.id, "update": update, "_meta": map[string]any{"agentTimestampMs": second(sec).UnixMilli()}},
+		"method": "session/update", "params": map[string]any{
+			"sessionId": c.id, "update": update,
+			"_meta": map[string]any{"agentTimestampMs": second(sec).UnixMilli()},
+		},
 	}))
 }
 
 func (c grokScribe) begin(*world, int) {}
 
 func (c grokScribe) ask(w *world, sec int, text string) {
-	c.put(w, sec, "user_message_chunk", map[string]any{"content": map[string]any{"type": "text", "text": text}, "_meta": map[string]any{"modelId": "gpt-5.4"}})
+	c.put(w, sec, "user_message_chunk", map[string]any{
+		"content": map[string]any{"type": "text", "text": text},
+		"_meta":   map[string]any{"modelId": "gpt-5.4"},
+	})
 }
 
 func (c grokScribe) say(w *world, sec int, text string) {
@@ -492,7 +584,8 @@ func (c grokScribe) say(w *world, sec int, text string) {
 func (c grokScribe) edit(w *world, sec int, path string, behind, added []string) {
 	id := fmt.Sprint("c", sec)
 	c.put(w, sec, "tool_call", map[string]any{"toolCallId": id, "title": "search_replace", "rawInput": map[string]any{
-		"file_path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+		"file_path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"),
+		"new_string": strings.Join(append(behind, added...), "\n"),
 	}})
 	c.put(w, sec, "tool_call_update", map[string]any{"toolCallId": id, "status": "completed"})
 }
@@ -501,17 +594,20 @@ type antigravityScribe struct{ id string }
 
 func (c antigravityScribe) native() string { return c.id }
 func (c antigravityScribe) put(w *world, sec int, source, kind string, more map[string]any) {
-	more["step_index"], more["source"], more["type"], more["status"], more["created_at"] = sec, source, kind, "DONE", second(sec).UTC().Format("2006-01-02T15:04:05Z")
+	more["step_index"], more["source"], more["type"], more["status"], more["created_at"] = sec, source, kind, "DONE",
+		second(sec).UTC().Format("2006-01-02T15:04:05Z")
 	w.appendTo(".gemini/antigravity-cli/brain/"+c.id+"/.system_generated/logs/transcript_full.jsonl", quoted(more))
 }
 
 func (c antigravityScribe) begin(w *world, sec int) {
-	w.appendTo(".gemini/antigravity-cli/history.jsonl", quoted(map[string]any{"conversationId": c.id, "workspace": w.repo(), "timestamp": second(sec).UnixMilli()}))
+	w.appendTo(".gemini/antigravity-cli/history.jsonl",
+		quoted(map[string]any{"conversationId": c.id, "workspace": w.repo(), "timestamp": second(sec).UnixMilli()}))
 }
 
 func (c antigravityScribe) ask(w *world, sec int, text string) {
 	c.put(w, sec, "USER_EXPLICIT", "USER_INPUT", map[string]any{
-		"content": "<USER_REQUEST>\n" + text + "\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to gpt-5.4. No need to comment on this change.\n</USER_SETTINGS_CHANGE>",
+		"content": "<USER_REQUEST>\n" + text +
+			"\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to gpt-5.4. No need to comment on this change.\n</USER_SETTINGS_CHANGE>",
 	})
 }
 
@@ -520,9 +616,11 @@ func (c antigravityScribe) say(w *world, sec int, text string) {
 }
 
 func (c antigravityScribe) edit(w *world, sec int, path string, behind, added []string) {
-	c.put(w, sec, "MODEL", "PLANNER_RESPONSE", map[string]any{"tool_calls": []any{map[string]any{"name": "replace_file_content", "args": map[string]any{
-		"TargetFile": filepath.Join(w.repo(), path), "TargetContent": strings.Join(behind, "\n"), "ReplacementContent": strings.Join(append(behind, added...), "\n"),
-	}}}})
+	c.put(w, sec, "MODEL", "PLANNER_RESPONSE",
+		map[string]any{"tool_calls": []any{map[string]any{"name": "replace_file_content", "args": map[string]any{
+			"TargetFile": filepath.Join(w.repo(), path), "TargetContent": strings.Join(behind, "\n"),
+			"ReplacementContent": strings.Join(append(behind, added...), "\n"),
+		}}}})
 	c.put(w, sec, "MODEL", "CODE_ACTION", map[string]any{"content": "done"})
 }
 
@@ -547,8 +645,8 @@ func scribes() map[string]scribe {
 	}
 }
 
-// TestAgents follows one session of each agent: at each commit what is new is stored and tied, with its lines, and nothing twice; nor
-// when the cache is lost, or when one capture reads it all.
+// TestAgents follows one session of each agent: at each commit what is new is stored and tied, with its lines, and
+// nothing twice; nor when the cache is lost, or when one capture reads it all.
 func TestAgents(t *testing.T) {
 	for name, s := range scribes() {
 		t.Run(name, func(t *testing.T) {
@@ -569,7 +667,10 @@ func TestAgents(t *testing.T) {
 			w.at(13)
 			stored(t, w.capture(), 0, 0, 0)
 			tool := w.held().sessions[id].ToolCalls[0].Tool + " a.go"
-			story := []string{"0 human: write two functions", "1 assistant: The first one.", tool, "2 assistant: Now the second one.", tool}
+			story := []string{
+				"0 human: write two functions", "1 assistant: The first one.", tool,
+				"2 assistant: Now the second one.", tool,
+			}
 			w.tells(id, story...)
 			w.lines("one a.go 1-3 "+id, "two a.go 4-6 "+id)
 			w.ties("one commit: "+id+"; Aa.go", "two commit: "+id+"; Ma.go")
@@ -582,18 +683,21 @@ func TestAgents(t *testing.T) {
 			w.at(15)
 			stored(t, w.capture(), 1, 3, 2)
 			w.tells(id, story...)
-			if got := w.held().sessions[id]; !strings.HasPrefix(name, got.Source) || got.ActorType != session.ActorHuman || got.Title != "write two functions" {
+			if got := w.held().sessions[id]; !strings.HasPrefix(name, got.Source) || got.ActorType != session.ActorHuman ||
+				got.Title != "write two functions" {
 				t.Errorf("source %q, actor %q, title %q", got.Source, got.ActorType, got.Title)
 			}
-			if want, got := grown.Model, w.held().sessions[id].Model; got != want || (got == "gpt-5.4") == (name == "cursor" || name == "continue") {
+			if want, got := grown.Model, w.held().sessions[id].Model; got != want ||
+				(got == "gpt-5.4") == (name == "cursor" || name == "continue") {
 				t.Errorf("the model is %q, and %q as the session grew", got, want)
 			}
 		})
 	}
 }
 
-// TestAgentsBeside: of a session that was begun in a clone beside, a commit here gets the edit here, with the prompt that led to it, and no more; nor when the cache
-// is lost, or when one capture reads it all. Cursor's records name no folder.
+// TestAgentsBeside: of a session that was begun in a clone beside, a commit here gets the edit here, with the prompt
+// that led to it, and no more; nor when the cache is lost, or when one capture reads it all. Cursor's records name no
+// folder.
 func TestAgentsBeside(t *testing.T) {
 	for name, s := range scribes() {
 		t.Run(name, func(t *testing.T) {
@@ -632,7 +736,10 @@ func TestAgentsBeside(t *testing.T) {
 			w.at(13)
 			stored(t, hook(), 1, 2, 1)
 			tool := w.held().sessions[id].ToolCalls[0].Tool + " a.go"
-			story := []string{"0 human: " + session.Elsewhere, "1 human: write two functions", tool, "2 assistant: " + session.Elsewhere, "3 human: the second one", tool}
+			story := []string{
+				"0 human: " + session.Elsewhere, "1 human: write two functions", tool,
+				"2 assistant: " + session.Elsewhere, "3 human: the second one", tool,
+			}
 			w.tells(id, story...)
 			w.lines("one a.go 1-3 "+id, "two a.go 4-6 "+id)
 			w.ties("one commit: "+id+"; Aa.go", "two commit: "+id+"; Ma.go")
@@ -676,8 +783,8 @@ func TestAgentsTogether(t *testing.T) {
 	harness.Equal(t, "sessions", len(scribes()), len(w.held().sessions))
 }
 
-// TestLongRealAgentsGrow replays real sessions of Codex and Copilot, with what its subagents did, commit by commit, and loses the cache
-// halfway: at the end the ledger holds what one capture of the whole gives.
+// TestLongRealAgentsGrow replays real sessions of Codex and Copilot, with what its subagents did, commit by commit, and
+// loses the cache halfway: at the end the ledger holds what one capture of the whole gives.
 func TestLongRealAgentsGrow(t *testing.T) {
 	for source, place := range map[string]string{
 		"codex/019ed50c-2fb3-7002-a384-360bea6e7f04":   ".codex/sessions/2026/06/17/rollout-2026-06-17T07-04-15-019ed50c-2fb3-7002-a384-360bea6e7f04.jsonl",

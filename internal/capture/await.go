@@ -10,9 +10,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Copilot CLI writes its transcript in batches, so that turns may reach the file after the hook of their commit has run. A hook in Copilot's shell
-// waits shortly for the file of that session, and for no other. If nothing comes, the commit is left to a later capture, as if no hook had seen
-// it (missed.go). That capture finds its lines in any worktree (wrote.go).
+// Copilot CLI writes its transcript in batches, so that turns may reach the file after the hook of their commit has
+// run. A hook in Copilot's shell waits shortly for the file of that session, and for no other. If nothing comes, the
+// commit is left to a later capture, as if no hook had seen it (missed.go). That capture finds its lines in any
+// worktree (wrote.go).
 
 // patience is how long a hook waits at most, lookEach how long between two looks at the file.
 const (
@@ -20,7 +21,8 @@ const (
 	lookEach = 10 * time.Millisecond
 )
 
-// awaitCopilot waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git, for patience at most.
+// awaitCopilot waits until the transcript of the Copilot session in whose shell git runs holds the call that runs git,
+// for patience at most.
 func (c *Capturer) awaitCopilot(ctx context.Context) {
 	id := c.Getenv(agent.CopilotSession)
 	path := transcript.Copilot{}.RunningFile(transcript.Env{Home: c.Home, Getenv: c.Getenv}, id)
@@ -40,7 +42,9 @@ func (c *Capturer) awaitCopilot(ctx context.Context) {
 	}
 }
 
-// awaitsSession reports whether git runs in the shell of a session, and the round has found nothing new of that session.
+// awaitsSession reports whether git runs in the shell of a session, and the round has found nothing new of that
+// session.
 func (g *collector) awaitsSession() bool {
-	return len(g.shells) > 0 && !slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return slices.Contains(g.shells, s.NativeID) })
+	return len(g.shells) > 0 && !slices.ContainsFunc(g.fresh,
+		func(s *session.Session) bool { return slices.Contains(g.shells, s.NativeID) })
 }

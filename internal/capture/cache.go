@@ -13,8 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// cacheName names the state of captures in package statedb. It holds nothing that the ledger and the transcripts do not say: without it, or when it is of
-// other tips, the state is read from the ledgers.
+// cacheName names the state of captures in package statedb. It holds nothing that the ledger and the transcripts do not
+// say: without it, or when it is of other tips, the state is read from the ledgers.
 const cacheName = "capture"
 
 // cacheVersion changes with what state holds; a cache of another version is dropped.
@@ -33,7 +33,8 @@ func readCache(ctx context.Context, dir string) *state {
 	return st
 }
 
-// readElsewhere is what the state says of other projects' transcripts; the rest of it, which grows with the ledgers, is not decoded.
+// readElsewhere is what the state says of other projects' transcripts; the rest of it, which grows with the ledgers, is
+// not decoded.
 func readElsewhere(ctx context.Context, dir string) (known map[string][]byte, others map[string]bool) {
 	text, _ := statedb.Text(ctx, dir, cacheName)
 	var c struct {
@@ -58,9 +59,13 @@ func decodeState(text []byte) *state {
 	return c.State
 }
 
-// decode reports whether a text is what into holds. Paths may be no UTF-8, and a ledger may tell of more commits than CBOR's usual bounds allow.
+// decode reports whether a text is what into holds. Paths may be no UTF-8, and a ledger may tell of more commits than
+// CBOR's usual bounds allow.
 func decode(text []byte, into any) bool {
-	form, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
+	form, err := cbor.DecOptions{
+		UTF8: cbor.UTF8DecodeInvalid, MaxArrayElements: math.MaxInt32,
+		MaxMapPairs: math.MaxInt32,
+	}.DecMode()
 	return err == nil && form.Unmarshal(text, into) == nil
 }
 
@@ -69,8 +74,10 @@ func LastTips(ctx context.Context, dir string) map[string]git.OID { return readC
 
 // isInitialised reports whether nothing is missing that newState makes.
 func (st *state) isInitialised() bool {
-	return st != nil && st.Sessions != nil && st.Recorded != nil && st.Rewrites != nil && st.Memories != nil && st.Marks != nil && st.Latest != nil &&
-		st.Files != nil && st.Others != nil && st.Known != nil && !slices.Contains(slices.Collect(maps.Values(st.Sessions)), nil)
+	return st != nil && st.Sessions != nil && st.Recorded != nil && st.Rewrites != nil && st.Memories != nil &&
+		st.Marks != nil && st.Latest != nil &&
+		st.Files != nil && st.Others != nil && st.Known != nil &&
+		!slices.Contains(slices.Collect(maps.Values(st.Sessions)), nil)
 }
 
 func (st *state) encode() ([]byte, error) {

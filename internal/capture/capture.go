@@ -1,11 +1,13 @@
-// Package capture brings what coding agents recorded into the ledger. It locates the transcripts of this repository, decodes what is new,
-// redacts it, and appends it with its code commit. Save, Purge and Restore append what a person said on purpose (note.go).
+// Package capture brings what coding agents recorded into the ledger. It locates the transcripts of this repository,
+// decodes what is new, redacts it, and appends it with its code commit. Save, Purge and Restore append what a person
+// said on purpose (note.go).
 //
-// In: a repository, its ledger, the agents' stores. Out: at most one ledger commit a checkpoint, and none when nothing is new.
+// In: a repository, its ledger, the agents' stores. Out: at most one ledger commit a checkpoint, and none when nothing
+// is new.
 //
-// Promises: a turn is stored exactly once, however often and by however many processes its transcript is read; a transcript that lags
-// behind the commit is completed by the next capture; an unreadable file is a warning and stops nothing else; only new bytes of a growing
-// transcript are read.
+// Promises: a turn is stored exactly once, however often and by however many processes its transcript is read; a
+// transcript that lags behind the commit is completed by the next capture; an unreadable file is a warning and stops
+// nothing else; only new bytes of a growing transcript are read.
 //
 // It touches git and the database of state (state.go). It never opens the index or writes to a transcript.
 package capture
@@ -30,32 +32,35 @@ import (
 // Capturer captures for one repository. Every field is needed, but for those from Actor
 // on. A capture reads it and changes nothing in it.
 type Capturer struct {
-	Repo      *git.Repo
-	Ledger    *ledger.Ledger
-	Redactor  *redact.Redactor
-	Agents    []transcript.Agent
-	Home      string              // the user's home directory
-	Getenv    func(string) string // the process's environment
-	Email     string              // the checkpoint's user
-	CacheDir  string              // .git/rekal
-	Now       func() time.Time
-	Actor     string                       // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
-	CI        bool                         // nobody sits at the keyboard
-	Without   Excluded                     // what is not captured
-	Private   Private                      // what is stored in a ledger that is never sent
-	NameRepo  func(root string) string     // transcript.Options.NameRepo
-	Hold      Hold                         // nil: nobody decides meanwhile
-	From      []string                     // absolute former paths of the worktree, whose transcripts count, too
-	Progress  Progress                     // nil: nobody looks
-	Stated    Stated                       // what an import's source says of code commits; nil: nothing
-	Budget    int64                        // how many new bytes of transcripts to read at most, the latest files first; 0: all
-	Round     Round                        // how much is in memory at once
-	Caller    func(context.Context) string // the command line of the git that runs the hook; nil: none does
-	MaxBehind int                          // how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
+	Repo     *git.Repo
+	Ledger   *ledger.Ledger
+	Redactor *redact.Redactor
+	Agents   []transcript.Agent
+	Home     string              // the user's home directory
+	Getenv   func(string) string // the process's environment
+	Email    string              // the checkpoint's user
+	CacheDir string              // .git/rekal
+	Now      func() time.Time
+	// session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	Actor    string
+	CI       bool                     // nobody sits at the keyboard
+	Without  Excluded                 // what is not captured
+	Private  Private                  // what is stored in a ledger that is never sent
+	NameRepo func(root string) string // transcript.Options.NameRepo
+	Hold     Hold                     // nil: nobody decides meanwhile
+	From     []string                 // absolute former paths of the worktree, whose transcripts count, too
+	Progress Progress                 // nil: nobody looks
+	Stated   Stated                   // what an import's source says of code commits; nil: nothing
+	// how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Budget int64
+	Round  Round                        // how much is in memory at once
+	Caller func(context.Context) string // the command line of the git that runs the hook; nil: none does
+	// how many ledger commits that the cache does not know are read; if there are more, ErrBehind; 0: all
+	MaxBehind int
 }
 
-// Hold keeps what the user decided, Without and Private, as it is until release is called. Where that has changed it brings the Capturer up, and returns
-// git.ErrMoved.
+// Hold keeps what the user decided, Without and Private, as it is until release is called. Where that has changed it
+// brings the Capturer up, and returns git.ErrMoved.
 type Hold func(context.Context) (release func() error, err error)
 
 // Private are the sessions that are captured, but never sent.
@@ -64,10 +69,12 @@ type Private struct {
 	Sessions []session.NativeRef // these, what they spawned, and what was forked from them
 }
 
-// Stated tells which sessions made a code commit, as the source of an import says. A reference without a source names a session of any agent.
+// Stated tells which sessions made a code commit, as the source of an import says. A reference without a source names a
+// session of any agent.
 type Stated func(git.Commit) []session.NativeRef
 
-// Progress is called with how far a step of a capture is. total grows when the transcripts of a further agent are found.
+// Progress is called with how far a step of a capture is. total grows when the transcripts of a further agent are
+// found.
 type Progress func(step string, done, total int)
 
 // The steps of a capture that may take long, in their order.
@@ -132,7 +139,11 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 	if via == session.ViaCommit {
 		c.awaitCopilot(ctx)
 	}
-	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planCapture(ctx, via, rewrites) })
+	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry,
+		error,
+	) {
+		return g.planCapture(ctx, via, rewrites)
+	})
 }
 
 // RecordArrived records which lines sessions wrote in commits that came from elsewhere (a pull). It captures no turns.
@@ -151,7 +162,9 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 
 // captureInRounds captures in rounds, so that memory is bounded: a round keeps so much new text, and reads so much
 // of one transcript (Round). Mostly there is one round. What a round stored stays if a later one fails.
-func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
+func (c *Capturer) captureInRounds(ctx context.Context, agents []transcript.Agent,
+	plan func(*collector) ([]session.Entry, error),
+) (Outcome, error) {
 	var all Outcome
 	r := newSharedByRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
 	r.learned = c.Budget > 0 // a hook has no time for learnSecrets
@@ -271,14 +284,17 @@ func (g *collector) captureRound(ctx context.Context, plan func(*collector) ([]s
 	return g.store(ctx, drafts)
 }
 
-// beginRound begins a round: it reads up to most commits of the ledgers on this machine that the cache does not know (0: all), and sets the
-// time of the capture.
+// beginRound begins a round: it reads up to most commits of the ledgers on this machine that the cache does not know
+// (0: all), and sets the time of the capture.
 func (c *Capturer) beginRound(ctx context.Context, r *sharedByRounds, most int) (*collector, error) {
 	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
 		return nil, err
 	}
-	g := &collector{Capturer: c, sharedByRounds: r, getenv: c.Getenv, shells: shellSessions(c.Getenv), tips: tips, edits: newEdits(c.CacheDir), told: map[string][]transcript.Commit{}, running: map[string]bool{}}
+	g := &collector{
+		Capturer: c, sharedByRounds: r, getenv: c.Getenv, shells: shellSessions(c.Getenv), tips: tips,
+		edits: newEdits(c.CacheDir), told: map[string][]transcript.Commit{}, running: map[string]bool{},
+	}
 	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
 		return nil, err
 	}
@@ -303,8 +319,8 @@ func (c *Capturer) captureTime(tips map[string]git.OID) (time.Time, error) {
 	return now, nil
 }
 
-// checkWritable says why the author's ledger can't be written to. If it is missing because the user's address has changed, the first entry
-// makes it, so that is no error.
+// checkWritable says why the author's ledger can't be written to. If it is missing because the user's address has
+// changed, the first entry makes it, so that is no error.
 func (g *collector) checkWritable() error {
 	if g.tips[g.Ledger.Ref()] != "" {
 		return nil
@@ -336,7 +352,8 @@ func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.anyRead || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
+	if len(drafts) > 0 || g.anyRead || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) ||
+		g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
 		g.rememberCursors()
 		if err := g.st.save(ctx, g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
@@ -372,7 +389,9 @@ func (g *collector) append(ctx context.Context, to *ledger.Ledger, records []led
 }
 
 // redactDrafts makes the records of the drafts: those that may be sent, and private ones.
-func (g *collector) redactDrafts(ctx context.Context, drafts []session.Entry) (records, private []ledger.Record, err error) {
+func (g *collector) redactDrafts(ctx context.Context,
+	drafts []session.Entry,
+) (records, private []ledger.Record, err error) {
 	drafts, apart := g.splitPrivate(drafts)
 	for i, d := range drafts {
 		if d.Needs == "" && slices.ContainsFunc(d.Sessions, saysTerms) {
@@ -402,9 +421,11 @@ func saysTerms(s session.Session) bool {
 	return slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Terms != "" })
 }
 
-// redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later entry calls a secret is
-// redacted in the earlier ones, too.
-func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, report func(int, redact.Report)) ([]redact.Entry, error) {
+// redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later
+// entry calls a secret is redacted in the earlier ones, too.
+func (g *collector) redactAll(ctx context.Context, drafts []session.Entry,
+	report func(int, redact.Report),
+) ([]redact.Entry, error) {
 	entries, reports := make([]redact.Entry, len(drafts)), make([]redact.Report, len(drafts))
 	apply := func(drafts []session.Entry) (found int, err error) {
 		for i, d := range drafts {

@@ -39,7 +39,8 @@ func TestGrowth(t *testing.T) {
 		}},
 		{"the cache can't be written", func(w *world) { _ = os.RemoveAll(w.cache()); w.Write(w.cache(), "") }},
 		{"nothing new is captured in between", func(w *world) {
-			stored(w.T, w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.T.Context(), "manual", nil) }), 0, 0, 0)
+			stored(w.T, w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.T.Context(), "manual", nil) }),
+				0, 0, 0)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +57,8 @@ func TestGrowth(t *testing.T) {
 			w.add(sidA, say(sidA, 4, "and"), ask(sidA, 5, "thanks"), use(sidA, 6, "Edit", "a.go"))
 			stored(t, run(), 1, 2, 1)
 			tt.between(w)
-			w.tells(sidA, "0 human: why", "Read a.go", "Edit a.go", "1 assistant: so", "2 assistant: and", "3 human: thanks", "Edit a.go")
+			w.tells(sidA, "0 human: why", "Read a.go", "Edit a.go", "1 assistant: so", "2 assistant: and", "3 human: thanks",
+				"Edit a.go")
 		})
 	}
 }
@@ -119,9 +121,13 @@ func TestLongTranscripts(t *testing.T) {
 			name: "a file that was cut and grew past its length again",
 			steps: []step{
 				add(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one"), say(sidA, 2, "two")), run(1, 3, 0),
-				replace(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one"), ask(sidA, 5, "no, otherwise"), say(sidA, 6, strings.Repeat("as you like ", 100))), run(1, 2, 0),
+				replace(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one"), ask(sidA, 5, "no, otherwise"),
+					say(sidA, 6, strings.Repeat("as you like ", 100))), run(1, 2, 0),
 			},
-			want: map[string][]string{sidA: {"0 human: why", "1 assistant: one", "2 assistant: two", "3 human: no, otherwise", "4 assistant: " + strings.TrimSpace(strings.Repeat("as you like ", 100))}},
+			want: map[string][]string{sidA: {
+				"0 human: why", "1 assistant: one", "2 assistant: two", "3 human: no, otherwise",
+				"4 assistant: " + strings.TrimSpace(strings.Repeat("as you like ", 100)),
+			}},
 		},
 		{
 			name: "the same, and the cache is gone",
@@ -145,7 +151,8 @@ func TestLongTranscripts(t *testing.T) {
 			steps: []step{
 				add(sidA, ask(sidA, 0, "why")),
 				func(w *world) {
-					w.Write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why")+"\n"+say(sidA, 1, "one")[:60], "$REPO", w.repo()))
+					w.Write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why")+"\n"+say(sidA, 1, "one")[:60], "$REPO",
+						w.repo()))
 				},
 				run(1, 1, 0),
 				replace(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one"), say(sidA, 2, "two")), run(1, 2, 0),
@@ -169,7 +176,10 @@ func TestLongTranscripts(t *testing.T) {
 				add(sidA, say(sidA, 1, "two"), say(sidA, 1, "three")), run(1, 2, 0),
 				add(sidA, say(sidA, 1, "four")), run(1, 1, 0), forget, run(0, 0, 0),
 			},
-			want: map[string][]string{sidA: {"0 human: why", "1 assistant: one", "2 assistant: two", "3 assistant: three", "4 assistant: four"}},
+			want: map[string][]string{sidA: {
+				"0 human: why", "1 assistant: one", "2 assistant: two", "3 assistant: three",
+				"4 assistant: four",
+			}},
 		},
 		{
 			name: "a call behind the last turn of an earlier read, of one millisecond with the next",
@@ -202,7 +212,8 @@ func TestLongTranscripts(t *testing.T) {
 		{
 			name: "rows in another session's file that is read first",
 			steps: []step{
-				add(sidA, ask(sidA, 1, "what"), say(sidB, 2, "astray"), say(sidA, 3, "that")), add(sidB, ask(sidB, 0, "why"), say(sidB, 4, "home again")), run(2, 5, 0),
+				add(sidA, ask(sidA, 1, "what"), say(sidB, 2, "astray"), say(sidA, 3, "that")),
+				add(sidB, ask(sidB, 0, "why"), say(sidB, 4, "home again")), run(2, 5, 0),
 				forget, run(0, 0, 0),
 			},
 			want: map[string][]string{
@@ -221,7 +232,8 @@ func TestLongTranscripts(t *testing.T) {
 		{
 			name: "a fork that copies history",
 			steps: []step{
-				add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 2, "so"), say(sidA, 3, "on A")), run(1, 3, 1),
+				add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 2, "so"), say(sidA, 3, "on A")),
+				run(1, 3, 1),
 				add(sidB, ask(sidB, 0, "why"), use(sidB, 1, "Edit", "a.go"), say(sidB, 2, "so")), run(0, 0, 0),
 				add(sidB, ask(sidB, 9, "on B"), use(sidB, 10, "Edit", "b.go")), run(1, 1, 1),
 				add(sidB, say(sidB, 11, "more B")), run(1, 1, 0), forget, run(0, 0, 0),
@@ -249,7 +261,8 @@ func TestLongTranscripts(t *testing.T) {
 			steps: []step{
 				add(sidA, use(sidA, 0, "Read", "z"), ask(sidA, 0, "why"), say(sidA, 2, "so")), run(1, 2, 1),
 				add(sidB, use(sidB, 0, "Read", "z"), ask(sidB, 0, "why"), say(sidB, 2, "so"), say(sidB, 5, "B")), run(1, 1, 0),
-				replace(sidB, use(sidB, 0, "Read", "z"), ask(sidB, 0, "why"), say(sidB, 2, "so"), say(sidB, 6, strings.Repeat("other B ", 99))), run(1, 1, 0),
+				replace(sidB, use(sidB, 0, "Read", "z"), ask(sidB, 0, "why"), say(sidB, 2, "so"),
+					say(sidB, 6, strings.Repeat("other B ", 99))), run(1, 1, 0),
 			},
 			want: map[string][]string{
 				sidA: {"Read z", "0 human: why", "1 assistant: so"},
@@ -336,7 +349,8 @@ func TestSubagents(t *testing.T) {
 	stored(t, w.capture(), 1, 1, 0)
 	h := w.held()
 	for id, want := range map[string][]string{
-		"a1": {"0 human: look", "1 assistant: seen by a1"}, "a2": {"0 human: look", "1 assistant: seen by a2", "2 assistant: and more"},
+		"a1": {"0 human: look", "1 assistant: seen by a1"},
+		"a2": {"0 human: look", "1 assistant: seen by a2", "2 assistant: and more"},
 	} {
 		s := h.sessions[id]
 		harness.Equal(t, id, want, story(s))
@@ -356,7 +370,8 @@ func TestNestedSubagent(t *testing.T) {
 	w.add(sidA+"/subagents/agent-a1", byAgent("a1", ask(sidA, 1, "look")), byAgent("a1", use(sidA, 2, "Task", "x")))
 	w.capture()
 	w.add(sidA+"/subagents/agent-a2", byAgent("a2", ask(sidA, 3, "look deeper")))
-	w.Write(filepath.Join(w.store(), sidA, "subagents", "agent-a2.meta.json"), `{"agentType":"x","toolUseId":"tx2","spawnDepth":2}`)
+	w.Write(filepath.Join(w.store(), sidA, "subagents", "agent-a2.meta.json"),
+		`{"agentType":"x","toolUseId":"tx2","spawnDepth":2}`)
 	w.capture()
 	h := w.held()
 	harness.Equal(t, "parent", h.sessions["a1"].ID, h.sessions["a2"].Parent)

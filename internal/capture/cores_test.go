@@ -17,7 +17,8 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 	w := newWorld(t)
 	const sessions = 10
 	for n := range sessions {
-		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", uint32(n)*0x9e3779b1) // their names stand in another order than their times
+		// their names stand in another order than their times
+		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", uint32(n)*0x9e3779b1)
 		var records []string
 		for i := range 1 + n%4*12 {
 			text := fmt.Sprintf("prompt %d of %d: %s", i, n, strings.Repeat("why is it so ", 100))

@@ -26,7 +26,8 @@ func TestDisguisedSecrets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.add(sidA, rec(sidA, "user", 0, `"message":{"role":"user","content":`+string(content)+`}`), `{"type":"custom-title","customTitle":`+string(content)+`,"sessionId":"`+sidA+`"}`)
+			w.add(sidA, rec(sidA, "user", 0, `"message":{"role":"user","content":`+string(content)+`}`),
+				`{"type":"custom-title","customTitle":`+string(content)+`,"sessionId":"`+sidA+`"}`)
 			w.add(sidB, rec(sidB, "user", 1, `"message":{"role":"user","content":`+string(content)+`}`))
 			w.commit(2, said, "a", "b")
 			w.capture()

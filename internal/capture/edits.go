@@ -17,10 +17,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// What sessions did to files is kept as prints of lines, by path: so a commit reads only the edits of the paths that it changed. It is lost together with the
-// state of captures, and then made again from the transcripts.
+// What sessions did to files is kept as prints of lines, by path: so a commit reads only the edits of the paths that it
+// changed. It is lost together with the state of captures, and then made again from the transcripts.
 
-// maxEdits is how many bytes of edits of one path are read, the latest, and as many of what is said of them. An edit of 20 lines takes 300 bytes.
+// maxEdits is how many bytes of edits of one path are read, the latest, and as many of what is said of them. An edit of
+// 20 lines takes 300 bytes.
 const maxEdits = 4 << 20
 
 // editStore keeps what sessions edited.
@@ -47,7 +48,8 @@ func (e *editStore) fail(err error) error {
 	return err
 }
 
-// editLine is an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that time.
+// editLine is an edit, a former path of the edited file, or a commit that took lines of the edit of a session at that
+// time.
 type editLine struct {
 	Session     string `json:"session,omitempty"`
 	At          int64  `json:"at,omitempty"` // milliseconds since 1970
@@ -125,7 +127,9 @@ func (e *editStore) loadFrom(ctx context.Context, q db.Querier, paths []string) 
 	return nil
 }
 
-func (e *editStore) readWithFormerNames(ctx context.Context, q db.Querier, path string) (out []attribution.Edit, err error) {
+func (e *editStore) readWithFormerNames(ctx context.Context, q db.Querier,
+	path string,
+) (out []attribution.Edit, err error) {
 	paths := []string{path}
 	seen := map[string]bool{}
 	took := map[editName][]string{}
@@ -180,7 +184,8 @@ func (e *editStore) rename(path, former string) {
 	delete(e.cache, path)
 }
 
-// flush stores what commits said, in one transaction: an import looks at thousands of them. It returns what went wrong since the store was made.
+// flush stores what commits said, in one transaction: an import looks at thousands of them. It returns what went wrong
+// since the store was made.
 func (e *editStore) flush(ctx context.Context) error {
 	err := e.add(ctx, e.unsaved)
 	e.unsaved = map[string][]editLine{}
@@ -207,7 +212,10 @@ func readEdits(ctx context.Context, q db.Querier, path string) (out []editLine, 
 }
 
 func (l editLine) edit() attribution.Edit {
-	e := attribution.Edit{Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.FullContent, Lines: make([]attribution.Line, len(l.Kinds))}
+	e := attribution.Edit{
+		Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.FullContent,
+		Lines: make([]attribution.Line, len(l.Kinds)),
+	}
 	for i := range e.Lines {
 		e.Lines[i] = attribution.Line{Print: attribution.Print(binary.BigEndian.Uint64(l.Prints[8*i:])), Kind: l.Kinds[i]}
 	}
@@ -237,7 +245,8 @@ type sessionEdits struct {
 	files    map[string][]editLine
 }
 
-// takeEdits moves the edits out of a reading's document into reading.edited, which holds prints of lines and not their text.
+// takeEdits moves the edits out of a reading's document into reading.edited, which holds prints of lines and not their
+// text.
 func (r *reading) takeEdits() {
 	for i := range r.doc.Sessions {
 		s := &r.doc.Sessions[i]
@@ -252,8 +261,9 @@ func (r *reading) takeEdits() {
 	}
 }
 
-// storeAllEdits stores the edits of all readings. If that fails, their transcripts will be read again. It notes the time of the earliest new edit in
-// newEditsSince: an examined commit made later may hold it. Who stores the capture tells of a failure.
+// storeAllEdits stores the edits of all readings. If that fails, their transcripts will be read again. It notes the
+// time of the earliest new edit in newEditsSince: an examined commit made later may hold it. Who stores the capture
+// tells of a failure.
 func (g *collector) storeAllEdits(ctx context.Context) {
 	all := map[string][]editLine{}
 	for _, r := range g.done {

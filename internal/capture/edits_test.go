@@ -13,7 +13,8 @@ import (
 // blocked captures while no edit can be stored.
 func (w *world) blocked() {
 	w.T.Helper()
-	w.captureWith("CREATE TRIGGER block BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'blocked'); END", "DROP TRIGGER block")
+	w.captureWith("CREATE TRIGGER block BEFORE INSERT ON edits BEGIN SELECT RAISE(ABORT, 'blocked'); END",
+		"DROP TRIGGER block")
 }
 
 // unread captures while no edit can be read.
@@ -40,7 +41,8 @@ func (w *world) captureWith(harm, undo string) {
 // inState runs a statement in the database of state.
 func (w *world) inState(statement string) {
 	w.T.Helper()
-	err := statedb.Change(w.T.Context(), w.cache(), func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
+	err := statedb.Change(w.T.Context(), w.cache(),
+		func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
 	if err != nil {
 		w.T.Fatal(err)
 	}

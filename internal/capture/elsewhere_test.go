@@ -33,12 +33,15 @@ func in(dir, record string) string { return strings.ReplaceAll(record, "$REPO", 
 func crossing(ours, theirs *world) []string {
 	a, b, free := ours.repo(), theirs.repo(), ours.Root
 	run := func(sec int, cmd string) string {
-		return rec(sidA, "assistant", sec, fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"r%d","name":"Bash","input":{"command":%q}}]}`, sec, cmd))
+		return rec(sidA, "assistant", sec,
+			fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"r%d","name":"Bash","input":{"command":%q}}]}`, sec, cmd))
 	}
 	return []string{
 		in(a, ask(sidA, 0, "ours: begin")), in(a, use(sidA, 1, "Edit", "ours.go")),
-		in(b, say(sidA, 2, "theirs: roadmap")), in(b, run(3, "cat theirs.txt")), in(b, ask(sidA, 4, "theirs: more")), in(free, say(sidA, 5, "theirs: in a temporary folder")),
-		in(a, use(sidA, 6, "Edit", "ours.go")), in(a, say(sidA, 7, "ours: back")), in(free, ask(sidA, 8, "ours: in a temporary folder")),
+		in(b, say(sidA, 2, "theirs: roadmap")), in(b, run(3, "cat theirs.txt")), in(b, ask(sidA, 4, "theirs: more")),
+		in(free, say(sidA, 5, "theirs: in a temporary folder")),
+		in(a, use(sidA, 6, "Edit", "ours.go")), in(a, say(sidA, 7, "ours: back")),
+		in(free, ask(sidA, 8, "ours: in a temporary folder")),
 		in(b, use(sidA, 9, "Edit", "theirs.go")), in(b, say(sidA, 10, "theirs: done")),
 		in(a, ask(sidA, 11, "ours: end")),
 	}
@@ -46,11 +49,13 @@ func crossing(ours, theirs *world) []string {
 
 var (
 	oursTells = []string{
-		"0 human: ours: begin", "Edit ours.go", "1 assistant: " + session.Elsewhere, "Edit ours.go", "2 assistant: ours: back",
+		"0 human: ours: begin", "Edit ours.go", "1 assistant: " + session.Elsewhere, "Edit ours.go",
+		"2 assistant: ours: back",
 		"3 human: ours: in a temporary folder", "4 assistant: " + session.Elsewhere, "5 human: ours: end",
 	}
 	theirsTell = []string{
-		"0 human: " + session.Elsewhere, "1 assistant: theirs: roadmap", "Bash", "2 human: theirs: more", "3 assistant: theirs: in a temporary folder",
+		"0 human: " + session.Elsewhere, "1 assistant: theirs: roadmap", "Bash", "2 human: theirs: more",
+		"3 assistant: theirs: in a temporary folder",
 		"4 assistant: " + session.Elsewhere, "Edit theirs.go", "5 assistant: theirs: done",
 	}
 )

@@ -102,7 +102,10 @@ func (m *machines) merge(a, b git.OID) git.OID {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	id, err := m.repo.WriteCommit(git.Draft{Base: c.Tree, Files: files, Parents: []git.OID{a, b}, Message: "merge\n", Author: c.Author})
+	id, err := m.repo.WriteCommit(git.Draft{
+		Base: c.Tree, Files: files, Parents: []git.OID{a, b}, Message: "merge\n",
+		Author: c.Author,
+	})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -115,8 +118,12 @@ func (m *machines) part(name string, first int, text string) session.Entry {
 	started := noon.Add(-time.Hour)
 	return session.Entry{Sessions: []session.Session{{
 		ID: session.NewID(started, "agent", name), Source: "agent", NativeID: name, ActorType: session.ActorHuman,
-		StartedAt: started, Title: text, Bytes: int64(100 * (first + 1)), Hash: "h" + text, FirstTurn: first, FirstTool: first,
-		Turns:     []session.Turn{{Index: first, Role: session.RoleHuman, TS: started.Add(time.Duration(first) * time.Second), Content: text}},
+		StartedAt: started, Title: text, Bytes: int64(100 * (first + 1)), Hash: "h" + text, FirstTurn: first,
+		FirstTool: first,
+		Turns: []session.Turn{{
+			Index: first, Role: session.RoleHuman, TS: started.Add(time.Duration(first) * time.Second),
+			Content: text,
+		}},
 		ToolCalls: []session.ToolCall{{Index: first, Turn: first, Tool: "Edit", Act: session.ActEdit, Path: name + ".go"}},
 	}}}
 }
@@ -130,7 +137,8 @@ func (m *machines) more(name string) session.Entry {
 // links is a checkpoint of a code commit that changed the file of a session.
 func (m *machines) links(name string, sha int) session.Entry {
 	return session.Entry{Checkpoint: &session.Checkpoint{
-		GitSHA: fmt.Sprintf("%040x", sha), GitBranch: "main", UserEmail: "dev@example.com", ActorType: session.ActorHuman, Via: session.ViaCommit,
+		GitSHA: fmt.Sprintf("%040x", sha), GitBranch: "main", UserEmail: "dev@example.com", ActorType: session.ActorHuman,
+		Via:   session.ViaCommit,
 		Files: []session.File{{Path: name + ".go", Change: "M"}},
 		Links: []session.Link{{Session: session.NewID(noon.Add(-time.Hour), "agent", name)}},
 	}}
@@ -171,9 +179,15 @@ func TestLongFollowsDisjointForks(t *testing.T) {
 		theirs := m.add(base, 2*time.Minute, m.more("theirs"))
 		ours = m.add(ours, 3*time.Minute, m.links("ours", 2*round))
 		theirs = m.add(theirs, 4*time.Minute, m.links("theirs", 2*round+1))
-		theirs = m.add(theirs, 5*time.Minute, session.Entry{Rewrites: []session.Rewrite{{Old: fmt.Sprintf("%040x", round), New: fmt.Sprintf("%040x", 99)}}})
+		theirs = m.add(theirs, 5*time.Minute, session.Entry{Rewrites: []session.Rewrite{{
+			Old: fmt.Sprintf("%040x", round),
+			New: fmt.Sprintf("%040x", 99),
+		}}})
 		ours = m.add(ours, 6*time.Minute, m.more(fmt.Sprint("new", round)))
-		ours = m.add(ours, 7*time.Minute, session.Entry{Rewrites: []session.Rewrite{{Old: fmt.Sprintf("%040x", 50-round), New: fmt.Sprintf("%040x", 99)}}})
+		ours = m.add(ours, 7*time.Minute, session.Entry{Rewrites: []session.Rewrite{{
+			Old: fmt.Sprintf("%040x", 50-round),
+			New: fmt.Sprintf("%040x", 99),
+		}}})
 		for _, tip := range []git.OID{ours, m.merge(ours, theirs)} {
 			if m.follows(&st, tip) {
 				t.Errorf("round %d: started over at %s", round, tip)
@@ -252,7 +266,8 @@ func TestFarBehind(t *testing.T) {
 	if err := st.save(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+	if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreUnexported(state{})); diff != "" {
 		t.Errorf("the cache (-written +read):\n%s", diff)
 	}
 	if st, err := at(tips[4], 1); err != nil || len(st.Sessions) != 1 {

@@ -18,7 +18,8 @@ func FuzzCache(f *testing.F) {
 			t.Fatal(err)
 		}
 		st := readCache(t.Context(), dir)
-		if st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Known == nil || st.Memories == nil || st.Marks == nil || st.Others == nil {
+		if st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil ||
+			st.Known == nil || st.Memories == nil || st.Marks == nil || st.Others == nil {
 			t.Fatalf("%+v", st)
 		}
 		for id, k := range st.Sessions {
@@ -30,7 +31,8 @@ func FuzzCache(f *testing.F) {
 		if err := st.save(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+		if diff := cmp.Diff(st, readCache(t.Context(), dir), cmpopts.EquateEmpty(),
+			cmpopts.IgnoreUnexported(state{})); diff != "" {
 			t.Errorf("read (-written +read):\n%s", diff)
 		}
 	})

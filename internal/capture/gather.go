@@ -18,20 +18,20 @@ import (
 
 // How a capture finds what is new:
 //
-//  1. Resume. The ledger says how many bytes of each transcript were read, and their SHA-256. The cache holds the state of the hash,
-//     and a sum of the last 4 KB before the cursor. When these bytes still stand, reading goes on there. Without the cache the
-//     bytes are hashed again. When they differ, the file was rewritten, and is read from its start. So is a file whose last turn was
-//     scrubbed: nothing tells that turn from the next. A document or a database is read whole when its time or size changed. (read.go)
-//  2. Decode (package transcript). Only whole records count; a torn last line waits. A record belongs to the repository whose work tree
-//     holds its working folder, the innermost one, as git tells it there; an edit also to that of the file. A folder in no repository (a temporary one, one that is
-//     gone) changes nothing. A part made in another repository is left out, and one turn stands for it. The cursor stays before
-//     that part until something made here follows: so the part causes no capture, and each read begins with it. A title that may
-//     speak of the part is not taken.
-//  3. Keep. Turns behind the cursor that are later than what is known are new. Everything else is compared with the ledger by the identity
-//     of turns: a rewritten file, rows of one session in another's file, a resumed copy. The text counts as well where only a piece of the
-//     session was read. A new session whose first turns are another session's is a fork.
-//  4. Tie what is new to code (plan.go), redact it, append it, and compare-and-swap the ref. When another process was first,
-//     all of it begins again. (capture.go)
+// 1. Resume. The ledger says how many bytes of each transcript were read, and their SHA-256. The cache holds the state
+// of the hash, and a sum of the last 4 KB before the cursor. When these bytes still stand, reading goes on there.
+// Without the cache the bytes are hashed again. When they differ, the file was rewritten, and is read from its start.
+// So is a file whose last turn was scrubbed: nothing tells that turn from the next. A document or a database is read
+// whole when its time or size changed. (read.go)  2. Decode (package transcript). Only whole records count; a torn last
+// line waits. A record belongs to the repository whose work tree holds its working folder, the innermost one, as git
+// tells it there; an edit also to that of the file. A folder in no repository (a temporary one, one that is gone)
+// changes nothing. A part made in another repository is left out, and one turn stands for it. The cursor stays before
+// that part until something made here follows: so the part causes no capture, and each read begins with it. A title
+// that may speak of the part is not taken.  3. Keep. Turns behind the cursor that are later than what is known are new.
+// Everything else is compared with the ledger by the identity of turns: a rewritten file, rows of one session in
+// another's file, a resumed copy. The text counts as well where only a piece of the session was read. A new session
+// whose first turns are another session's is a fork.  4. Tie what is new to code (plan.go), redact it, append it, and
+// compare-and-swap the ref. When another process was first, all of it begins again. (capture.go)
 
 // collector is one round of a capture under way: what the ledger knows, and what the transcripts hold beyond it.
 type collector struct {
@@ -50,8 +50,9 @@ type collector struct {
 
 	privateKin []session.NativeRef // sessions that private ones are known to have begun
 
-	edits         *editStore
-	newEditsSince time.Time                      // time of the earliest edit that was not known before: commits made later are compared again
+	edits *editStore
+	// time of the earliest edit that was not known before: commits made later are compared again
+	newEditsSince time.Time
 	editsLost     bool                           // some edits could not be kept
 	examined      []git.OID                      // see state.Examined
 	reflogs       map[string]history.ReflogMark  // see state.Reflogs
@@ -97,8 +98,11 @@ func (g *collector) gather(ctx context.Context) error {
 	return nil
 }
 
-// eachFile finds the transcripts of all agents, and hands each to visit with a reader for it; storesChanged reports whether st.Known changed.
-func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64, visit func(reader, transcript.File) error) (storesChanged bool, err error) {
+// eachFile finds the transcripts of all agents, and hands each to visit with a reader for it; storesChanged reports
+// whether st.Known changed.
+func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64,
+	visit func(reader, transcript.File) error,
+) (storesChanged bool, err error) {
 	roots, err := c.roots()
 	if err != nil {
 		return false, err
@@ -109,7 +113,10 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64, 
 			return false, err
 		}
 		storesChanged = storesChanged || more
-		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without, nameRepo: c.NameRepo}
+		rd := reader{
+			agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece,
+			without: c.Without, nameRepo: c.NameRepo,
+		}
 		for _, f := range found.Files {
 			if err := visit(rd, f); err != nil {
 				return false, err
@@ -119,8 +126,8 @@ func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64, 
 	return storesChanged, nil
 }
 
-// learnSecrets passes all transcripts through redaction before the first of several rounds is stored: a value that session 40 calls a secret must
-// not stand in session 1. Only one piece of a transcript is in memory at once.
+// learnSecrets passes all transcripts through redaction before the first of several rounds is stored: a value that
+// session 40 calls a secret must not stand in session 1. Only one piece of a transcript is in memory at once.
 func (g *collector) learnSecrets(ctx context.Context) error {
 	_, err := g.eachFile(ctx, g.st, g.Budget, func(rd reader, f transcript.File) error {
 		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.skipsTranscript(rd.agent.Name(), f) {
@@ -139,9 +146,11 @@ func (g *collector) learnSecrets(ctx context.Context) error {
 	return err
 }
 
-// readThrough reads a transcript from a cursor to its end, a piece at a time; nil is its start. What can't be read is left to who stores it,
-// and tells of it.
-func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledgerSession, each func(*reading) error) error {
+// readThrough reads a transcript from a cursor to its end, a piece at a time; nil is its start. What can't be read is
+// left to who stores it, and tells of it.
+func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledgerSession,
+	each func(*reading) error,
+) error {
 	cursor := &ledgerSession{}
 	if from != nil {
 		*cursor = *from
@@ -219,7 +228,9 @@ func (g *collector) readAgent(ctx context.Context, agent transcript.Agent, roots
 }
 
 // findChanged lists the transcripts of an agent, and those of them that changed.
-func (g *collector) findChanged(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
+func (g *collector) findChanged(ctx context.Context, agent transcript.Agent,
+	roots []string,
+) (changed, all []transcript.File, err error) {
 	found, storesChanged, err := g.findAll(ctx, agent, roots, g.st, g.Budget)
 	if err != nil {
 		return nil, nil, err
@@ -234,8 +245,11 @@ func (g *collector) findChanged(ctx context.Context, agent transcript.Agent, roo
 	return changed, found.Files, nil
 }
 
-// findAll lists all transcripts of an agent, and notes in st.Known what the next call need not look at again; storesChanged reports whether that changed.
-func (c *Capturer) findAll(ctx context.Context, agent transcript.Agent, roots []string, st *state, searchBudget int64) (_ transcript.Found, storesChanged bool, err error) {
+// findAll lists all transcripts of an agent, and notes in st.Known what the next call need not look at again;
+// storesChanged reports whether that changed.
+func (c *Capturer) findAll(ctx context.Context, agent transcript.Agent, roots []string, st *state,
+	searchBudget int64,
+) (_ transcript.Found, storesChanged bool, err error) {
 	found, err := agent.Locate(ctx, transcript.Env{
 		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: searchBudget, LocateState: st.Known[agent.Name()], Now: c.Now(),
 	})
@@ -248,8 +262,8 @@ func (c *Capturer) findAll(ctx context.Context, agent transcript.Agent, roots []
 	return found, storesChanged, nil
 }
 
-// skipsTranscript reports whether a transcript is not read: because only a later version of git-rekal knows how far it was read, or because it is
-// Rendered and the session has a transcript of its agent, too.
+// skipsTranscript reports whether a transcript is not read: because only a later version of git-rekal knows how far it
+// was read, or because it is Rendered and the session has a transcript of its agent, too.
 func (g *collector) skipsTranscript(source string, f transcript.File) bool {
 	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshSession(source, f.NativeID)
 	switch {
@@ -266,8 +280,8 @@ func (g *collector) firstReady(waiting []*reading, next []transcript.File) int {
 	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waitsForParent(r, waiting, next) })
 }
 
-// waitsForParent reports whether a reading is of a subagent, or of a fork, whose parent or origin is not added yet but will be. Names of files don't
-// tell the order.
+// waitsForParent reports whether a reading is of a subagent, or of a fork, whose parent or origin is not added yet but
+// will be. Names of files don't tell the order.
 func (g *collector) waitsForParent(r *reading, waiting []*reading, next []transcript.File) bool {
 	willBeAdded := func(native string) bool {
 		is := func(f transcript.File) bool { return f.NativeID == native && f.Path != r.file.Path }
@@ -415,7 +429,8 @@ func (k *ledgerSession) keepsTitle(later string) bool {
 	return k.Title != "" && (says || !session.IsInformative(later))
 }
 
-// withStoredTimes gives the turns of a transcript without times the times with which they were stored. Only their order is known.
+// withStoredTimes gives the turns of a transcript without times the times with which they were stored. Only their order
+// is known.
 func withStoredTimes(read, stored session.Session) session.Session {
 	read.Turns = slices.Clone(read.Turns)
 	for i := range read.Turns {
@@ -506,7 +521,9 @@ func (g *collector) readSessionsStartingAt(ctx context.Context, first time.Time)
 
 // wholeSession is all that is known of a session: from the ledger, then from this capture, both
 // as the ledger holds it.
-func (g *collector) wholeSession(ctx context.Context, k *ledgerSession, fresh *session.Session) (session.Session, error) {
+func (g *collector) wholeSession(ctx context.Context, k *ledgerSession,
+	fresh *session.Session,
+) (session.Session, error) {
 	var whole session.Session
 	if k != nil {
 		var err error
@@ -538,7 +555,8 @@ func (g *collector) addContent(r *reading, s session.Session, k *ledgerSession) 
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	retitled := k != nil && s.Title != "" && !session.SameBeforeRedaction(session.Truncate(s.Title, session.MaxTitle), k.Title)
+	retitled := k != nil && s.Title != "" && !session.SameBeforeRedaction(session.Truncate(s.Title, session.MaxTitle),
+		k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

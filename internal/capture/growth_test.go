@@ -88,7 +88,8 @@ func TestLongRealGrowth(t *testing.T) {
 			w.capture()
 			once := w.held().sessions[g.id]
 			harness.Equal(t, "at the end", content(once), content(grown))
-			if grown.Hash != once.Hash || grown.Bytes != once.Bytes || grown.ID != once.ID || grown.Title != once.Title || grown.Model != once.Model {
+			if grown.Hash != once.Hash || grown.Bytes != once.Bytes || grown.ID != once.ID || grown.Title != once.Title ||
+				grown.Model != once.Model {
 				t.Errorf("at the end %+v, captured at once %+v", head(grown), head(once))
 			}
 		})
@@ -108,7 +109,8 @@ func decoded(t *testing.T, w *world, native string) session.Session {
 	if err != nil || len(doc.Sessions) != 1 {
 		t.Fatalf("%d sessions, %v", len(doc.Sessions), err)
 	}
-	clean, _, err := harness.Redactor().Apply(context.Background(), session.Entry{Sessions: []session.Session{doc.Sessions[0].Session}})
+	clean, _, err := harness.Redactor().Apply(context.Background(),
+		session.Entry{Sessions: []session.Session{doc.Sessions[0].Session}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func content(s session.Session) session.Session {
 	calls := slices.Clone(s.ToolCalls)
 	for i := range calls {
 		calls[i].Path = ""
-		calls[i].Exit, calls[i].Terms = 0, "" // a call that is captured before it ends has no status, and what it printed is not known
+		// a call that is captured before it ends has no status, and what it printed is not known
+		calls[i].Exit, calls[i].Terms = 0, ""
 	}
 	return session.Session{Turns: s.Turns, ToolCalls: calls}
 }

@@ -62,7 +62,8 @@ func (w *world) takesOver() capture.Outcome {
 	})
 }
 
-// TestImportsOnce: what a hook captured is not imported, what was imported is not captured, and either goes on where the other ended.
+// TestImportsOnce: what a hook captured is not imported, what was imported is not captured, and either goes on where
+// the other ended.
 func TestImportsOnce(t *testing.T) {
 	for name, s := range scribes() {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +90,8 @@ func TestImportsOnce(t *testing.T) {
 			w.at(22)
 			stored(t, w.capture(), 0, 0, 0)
 			tool := w.held().sessions[s.native()].ToolCalls[0].Tool + " a.go"
-			w.tells(s.native(), "0 human: write a function", "1 assistant: Here it is.", tool, "2 assistant: Anything else?", "3 assistant: No?")
+			w.tells(s.native(), "0 human: write a function", "1 assistant: Here it is.", tool, "2 assistant: Anything else?",
+				"3 assistant: No?")
 			harness.Equal(t, "sessions", 1, len(w.held().sessions))
 		})
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/trailer"
 )
 
-// planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier commit of which lines are theirs, or
-// that names them; then which lines they wrote in other commits. Nothing is tied to HEAD just because the import runs there.
+// planImport plans the entries of an import: first the sessions, tied to nothing; then a checkpoint for each earlier
+// commit of which lines are theirs, or that names them; then which lines they wrote in other commits. Nothing is tied
+// to HEAD just because the import runs there.
 func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
@@ -27,7 +28,8 @@ func (g *collector) planImport(ctx context.Context) ([]session.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.reflogs = marksBehind(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // missed.go need not look at commits that the reflogs hold now
+	// missed.go need not look at commits that the reflogs hold now
+	g.reflogs = marksBehind(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil)
 	slices.Reverse(commits)
 	seen := make([]comparedCommit, len(commits))
 	for i, c := range commits {
@@ -86,8 +88,8 @@ func (g *collector) isMine(c git.Commit) bool {
 // versionWithTies is the first version that reads the tie of a link, and the terms of a call.
 const versionWithTies = "0.2.0"
 
-// inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, that git told them they made, or of which lines are theirs and that no checkpoint names yet. The entry
-// is empty if nothing is tied to the commit.
+// inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, that git told them they made,
+// or of which lines are theirs and that no checkpoint names yet. The entry is empty if nothing is tied to the commit.
 func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	mayWrite := len(c.Parents) <= 1 && !recorded
@@ -117,7 +119,10 @@ func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == links[0].Session }); i >= 0 {
 		branch = cmp.Or(g.fresh[i].Branch, branch)
 	}
-	cp := &session.Checkpoint{GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now, Via: session.ViaImport, Links: links}
+	cp := &session.Checkpoint{
+		GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now,
+		Via: session.ViaImport, Links: links,
+	}
 	if cp.ActorType, cp.AgentID = g.checkpointActor(); !recorded {
 		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), storableFiles(c.changes)
 	}
@@ -128,7 +133,8 @@ func (g *collector) inferCheckpoint(c comparedCommit) session.Entry {
 	return e
 }
 
-// namedBy is which sessions Stated or the commit's own message names: of this import, if the commit is not older than their new turns.
+// namedBy is which sessions Stated or the commit's own message names: of this import, if the commit is not older than
+// their new turns.
 func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
 	out := map[string]attribution.Evidence{}
 	var stated []session.NativeRef
@@ -152,7 +158,8 @@ func (g *collector) namedBy(c git.Commit) map[string]attribution.Evidence {
 	return out
 }
 
-// namedInMessage are the native IDs of the sessions that a commit's message names. (Entire's line names a checkpoint; Stated resolves that.)
+// namedInMessage are the native IDs of the sessions that a commit's message names. (Entire's line names a checkpoint;
+// Stated resolves that.)
 func namedInMessage(c git.Commit) (ids []string) {
 	for _, s := range trailer.InMessage(c.Message) {
 		if s.Session != "" {

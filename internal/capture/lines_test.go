@@ -131,7 +131,8 @@ func TestLines(t *testing.T) {
 				w.git("checkout", "-q", "main")
 				w.commit(4, "ours", "a.go", "package a\n\n// ours\n")
 				w.git("merge", "-q", "--no-commit", "-s", "ours", "topic")
-				w.add(sidA, append([]string{ask(sidA, 5, "merge it")}, edit(sidA, 6, "a.go", append(added(secondly), added(first)...)...)...)...)
+				w.add(sidA, append([]string{ask(sidA, 5, "merge it")},
+					edit(sidA, 6, "a.go", append(added(secondly), added(first)...)...)...)...)
 				w.commit(10, "merge", "a.go", "package a\n\n// ours\n"+secondly+first)
 				w.capture()
 			},
@@ -166,7 +167,8 @@ func TestLines(t *testing.T) {
 				w.commit(10, "mine", "a.go", first)
 				w.capture()
 				w.git("checkout", "-q", "main")
-				w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo", "squash", "a.go", "// first line\n"+first)
+				w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo",
+					"squash", "a.go", "// first line\n"+first)
 				w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.RecordArrived(w.T.Context()) })
 			},
 			want: []string{"mine a.go 1-3 " + sidA, "squash a.go 2-4 " + sidA},
@@ -233,15 +235,16 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestImportInOrder: no segment is earlier than one before it; readers go by that, and a line of a session that does not
-// stand there yet is lost.
+// TestImportInOrder: no segment is earlier than one before it; readers go by that, and a line of a session that does
+// not stand there yet is lost.
 func TestImportInOrder(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
 	w.git("checkout", "-q", "-b", "topic")
 	w.commit(10, "mine", "a.go", first)
 	w.git("checkout", "-q", "main")
-	w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo", "squash", "a.go", first)
+	w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo",
+		"squash", "a.go", first)
 	w.imports()
 	w.lines("mine a.go 1-3 "+sidA, "squash a.go 1-3 "+sidA)
 	repo := w.open()
@@ -281,7 +284,8 @@ func TestUnreadableCommit(t *testing.T) {
 	w.tells(sidA, "0 human: why", "Edit a.go")
 }
 
-// TestLastWords: an agent that commits by itself says its last words behind its hook; they are a talk to the next commit.
+// TestLastWords: an agent that commits by itself says its last words behind its hook; they are a talk to the next
+// commit.
 func TestLastWords(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
@@ -373,8 +377,8 @@ func TestFrom(t *testing.T) {
 	w.lines("mine a.go 1-3 " + sidA)
 }
 
-// TestLinesWithoutTime: an edit before the first moment that a transcript tells is nobody's lines; a record without a time could not be read
-// again, and all that was stored with it.
+// TestLinesWithoutTime: an edit before the first moment that a transcript tells is nobody's lines; a record without a
+// time could not be read again, and all that was stored with it.
 func TestLinesWithoutTime(t *testing.T) {
 	w := newWorld(t)
 	for _, line := range append([]string{ask(sidA, 0, "write it")}, edit(sidA, 1, "a.go", added(first)...)...) {

@@ -14,16 +14,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Which commits sessions made by their own shell. While the hook runs, the environment says it, or a call that has no result yet. Later git's answer to the
-// call says it. That comes behind the hook, so it is recorded by the next capture.
+// Which commits sessions made by their own shell. While the hook runs, the environment says it, or a call that has no
+// result yet. Later git's answer to the call says it. That comes behind the hook, so it is recorded by the next
+// capture.
 
 // commitsItself reports whether git, as the hook's process, makes the commit: not at the end of a rebase, or at a push.
 func commitsItself(via string) bool {
 	return via == session.ViaCommit || via == session.ViaMerge || via == session.ViaAm
 }
 
-// madeBy is how it is known that a session made the commit: git said so, or git runs below it. The environment names that or, if it names none, the one
-// session whose last call runs git.
+// madeBy is how it is known that a session made the commit: git said so, or git runs below it. The environment names
+// that or, if it names none, the one session whose last call runs git.
 func (t *tying) madeBy(part session.Session) string {
 	told := t.told[sessionKey(part.Source, part.NativeID)]
 	if told == attribution.ByAnswer || !commitsItself(t.via) {
@@ -77,7 +78,8 @@ func (st *state) untied(sha string, links []session.Link) []session.Link {
 	})
 }
 
-// lastTurn is when the last turn of a session was said that is known: of the ledger, or of another transcript of this round.
+// lastTurn is when the last turn of a session was said that is known: of the ledger, or of another transcript of this
+// round.
 func (k *ledgerSession) lastTurn(fresh *session.Session) time.Time {
 	if k != nil {
 		return k.Last
@@ -85,8 +87,8 @@ func (k *ledgerSession) lastTurn(fresh *session.Session) time.Time {
 	return fresh.FirstTS()
 }
 
-// noteCommits notes which commits a session made, as its records say from a moment on, and whether its last call runs: what they said before is known, or a
-// copy of another session's.
+// noteCommits notes which commits a session made, as its records say from a moment on, and whether its last call runs:
+// what they said before is known, or a copy of another session's.
 func (g *collector) noteCommits(s transcript.Part, from time.Time) {
 	key := sessionKey(s.Source, s.NativeID)
 	g.running[key] = s.Running
@@ -97,8 +99,8 @@ func (g *collector) noteCommits(s transcript.Part, from time.Time) {
 	}
 }
 
-// makersTold are the sessions that made a commit as their records say, by sessionKey, and by which evidence. A command to which git said nothing counts for
-// one session alone.
+// makersTold are the sessions that made a commit as their records say, by sessionKey, and by which evidence. A command
+// to which git said nothing counts for one session alone.
 func (g *collector) makersTold(c git.Commit) map[string]string {
 	out := map[string]string{}
 	for key, of := range g.told {
@@ -114,20 +116,23 @@ func (g *collector) makersTold(c git.Commit) map[string]string {
 	return out
 }
 
-// evidenceOf is how a record says that a commit was made: git's answer names it, or it was made while a command ran that holds its subject.
+// evidenceOf is how a record says that a commit was made: git's answer names it, or it was made while a command ran
+// that holds its subject.
 func evidenceOf(t transcript.Commit, c git.Commit) string {
 	subject := c.Subject()
 	switch {
 	case subject == "":
 	case t.OID != "" && strings.HasPrefix(string(c.OID), t.OID) && t.Subject == subject:
 		return attribution.ByAnswer
-	case t.OID == "" && givesSubject(t.Command, subject) && !attribution.IsCommittedBefore(c.Committer.When, t.From) && !c.Committer.When.After(t.At):
+	case t.OID == "" && givesSubject(t.Command, subject) && !attribution.IsCommittedBefore(c.Committer.When, t.From) &&
+		!c.Committer.When.After(t.At):
 		return attribution.ByCommand
 	}
 	return ""
 }
 
-// givesSubject reports whether a command gives a commit this subject: as a whole line, all that stands in quotes, or one word behind -m.
+// givesSubject reports whether a command gives a commit this subject: as a whole line, all that stands in quotes, or
+// one word behind -m.
 func givesSubject(command, subject string) bool {
 	for rest := command; ; {
 		i := strings.Index(rest, subject)
@@ -135,8 +140,10 @@ func givesSubject(command, subject string) bool {
 			return false
 		}
 		before, behind := rest[:i], rest[i+len(subject):]
-		isQuoted := before != "" && strings.ContainsAny(before[len(before)-1:], "\"'\n") && (behind == "" || strings.ContainsAny(behind[:1], "\"'\n"))
-		isWord := strings.HasSuffix(before, "m ") && (behind == "" || strings.ContainsAny(behind[:1], " ;&|\n")) && !strings.Contains(subject, " ")
+		isQuoted := before != "" && strings.ContainsAny(before[len(before)-1:], "\"'\n") &&
+			(behind == "" || strings.ContainsAny(behind[:1], "\"'\n"))
+		isWord := strings.HasSuffix(before, "m ") && (behind == "" || strings.ContainsAny(behind[:1], " ;&|\n")) &&
+			!strings.Contains(subject, " ")
 		if isQuoted || isWord {
 			return true
 		}
@@ -156,7 +163,8 @@ func (g *collector) linksTold(c git.Commit) (out []session.Link) {
 	return g.st.untied(string(c.OID), out)
 }
 
-// planTold plans the checkpoints of commits of which only git's answer says who made them, as far as what is planned does not say it.
+// planTold plans the checkpoints of commits of which only git's answer says who made them, as far as what is planned
+// does not say it.
 func (g *collector) planTold(ctx context.Context, planned []session.Entry) (drafts []session.Entry, err error) {
 	if len(g.told) == 0 {
 		return nil, nil
@@ -197,7 +205,8 @@ func (g *collector) toldOIDs() (out []string) {
 	return out
 }
 
-// checkpointTold is the checkpoint of a commit that git named. It is empty if that is not here, or if a ledger says who made it.
+// checkpointTold is the checkpoint of a commit that git named. It is empty if that is not here, or if a ledger says who
+// made it.
 func (g *collector) checkpointTold(id git.OID) session.Entry {
 	if id == "" {
 		return session.Entry{}

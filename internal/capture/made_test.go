@@ -18,11 +18,17 @@ type committer interface {
 }
 
 func (c codexScribe) calls(w *world, sec int, command string) {
-	c.put(w, sec, "response_item", map[string]any{"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": quoted(map[string]any{"cmd": command})})
+	c.put(w, sec, "response_item", map[string]any{
+		"type": "function_call", "call_id": "c", "name": "exec_command",
+		"arguments": quoted(map[string]any{"cmd": command}),
+	})
 }
 
 func (c codexScribe) ends(w *world, sec int, output string) {
-	c.put(w, sec, "response_item", map[string]any{"type": "function_call_output", "call_id": "c", "output": "Process exited with code 0\nOutput:\n" + output})
+	c.put(w, sec, "response_item", map[string]any{
+		"type": "function_call_output", "call_id": "c",
+		"output": "Process exited with code 0\nOutput:\n" + output,
+	})
 }
 
 func (c openCodeScribe) calls(w *world, sec int, command string) {
@@ -47,11 +53,13 @@ func (c claudeScribe) ask(w *world, sec int, text string) { w.add(c.id, ask(c.id
 func (c claudeScribe) say(w *world, sec int, text string)           { w.add(c.id, say(c.id, sec, text)) }
 func (c claudeScribe) edit(*world, int, string, []string, []string) {}
 func (c claudeScribe) calls(w *world, sec int, command string) {
-	w.add(c.id, rec(c.id, "assistant", sec, fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Bash","input":{"command":%q}}]}`, command)))
+	w.add(c.id, rec(c.id, "assistant", sec,
+		fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Bash","input":{"command":%q}}]}`, command)))
 }
 
 func (c claudeScribe) ends(w *world, sec int, output string) {
-	w.add(c.id, rec(c.id, "user", sec, fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":%q}]}`, output)))
+	w.add(c.id, rec(c.id, "user", sec,
+		fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":%q}]}`, output)))
 }
 
 // makers are the sessions that made commits, as the ledger says: "<subject> <native ID> <evidence>".
@@ -62,7 +70,8 @@ func (w *world) makers() (out []string) {
 		for _, l := range cp.Links {
 			for native, s := range h.sessions {
 				if s.ID == l.Session && l.Tie == session.TieMade {
-					out = append(out, strings.TrimSpace(fmt.Sprint(w.subject(cp.GitSHA), " ", native, " ", strings.TrimRight(l.Evidence, " 0123456789"))))
+					out = append(out, strings.TrimSpace(fmt.Sprint(w.subject(cp.GitSHA), " ", native, " ",
+						strings.TrimRight(l.Evidence, " 0123456789"))))
 				}
 			}
 		}
@@ -71,8 +80,9 @@ func (w *world) makers() (out []string) {
 	return out
 }
 
-// TestMadeByAnswer: agents say nowhere in the environment which session they are. Git's answer in the transcript says whose shell made a commit, behind the
-// hook and at an import; once, and not in a copy of it, nor of a commit with another subject.
+// TestMadeByAnswer: agents say nowhere in the environment which session they are. Git's answer in the transcript says
+// whose shell made a commit, behind the hook and at an import; once, and not in a copy of it, nor of a commit with
+// another subject.
 func TestMadeByAnswer(t *testing.T) {
 	const one, two = sidA, "bbbbbbbb-0000-4000-8000-00000000000b"
 	for name, scribes := range map[string][2]committer{
@@ -163,8 +173,9 @@ func TestMadeByACopy(t *testing.T) {
 	}
 }
 
-// TestMadeByQuietCommand: git answers nothing to `git commit -q`. It is the session's commit if that was made while the command ran that asked for it, and no
-// other session asked for it then; not before, not behind it, and no commit with another subject.
+// TestMadeByQuietCommand: git answers nothing to `git commit -q`. It is the session's commit if that was made while the
+// command ran that asked for it, and no other session asked for it then; not before, not behind it, and no commit with
+// another subject.
 func TestMadeByQuietCommand(t *testing.T) {
 	const other = "bbbbbbbb-0000-4000-8000-00000000000b"
 	for _, tt := range []struct {
@@ -210,7 +221,10 @@ func TestMadeByQuietCommand(t *testing.T) {
 
 // TestMadeBehindACommit: a call that has ended has git make no further commit, also where nothing was said behind it.
 func TestMadeBehindACommit(t *testing.T) {
-	for name, a := range map[string]committer{"claude": claudeScribe{sidA}, "codex": codexScribe{sidA}, "opencode": openCodeScribe{"opencode", "ses_one"}} {
+	for name, a := range map[string]committer{
+		"claude": claudeScribe{sidA}, "codex": codexScribe{sidA},
+		"opencode": openCodeScribe{"opencode", "ses_one"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			a.begin(w, 0)

@@ -12,25 +12,28 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Commits that no hook saw. Gemini CLI switches hooks off, a graphical client may not run them, a binary may be missing. The reflogs tell such
-// commits. Each capture notes how far it read the reflogs of HEAD, in all worktrees. A later entry of `git commit`, cherry-pick, revert or
-// `git am` was made without a hook, unless HEAD is there now. A commit whose session had not come (await.go) counts, too. Each gets the checkpoint that its hook would have made, with `via` `import` and
-// the turns up to the second of the commit.
+// Commits that no hook saw. Gemini CLI switches hooks off, a graphical client may not run them, a binary may be
+// missing. The reflogs tell such commits. Each capture notes how far it read the reflogs of HEAD, in all worktrees. A
+// later entry of `git commit`, cherry-pick, revert or `git am` was made without a hook, unless HEAD is there now. A
+// commit whose session had not come (await.go) counts, too. Each gets the checkpoint that its hook would have made,
+// with `via` `import` and the turns up to the second of the commit.
 //
-// The bounds are those of comparedRangeOf; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are recorded.
-// Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
-// this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
+// The bounds are those of comparedRangeOf; the next capture goes on. Merges and the picks of a rebase get no
+// checkpoint, but their lines are recorded. Without a cache, commits later than the last one that a checkpoint names
+// count, within the last 64 KB of the reflog. Where nothing is new, this costs a look at the size of a file. Where no
+// reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
-// missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without the one for which a hook runs and what
-// was made behind that in its worktree, whose hooks still run; and the amends that no hook saw. It notes how far it read the reflogs: beyond its bound,
-// the rest is left to the next capture.
+// missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without the
+// one for which a hook runs and what was made behind that in its worktree, whose hooks still run; and the amends that
+// no hook saw. It notes how far it read the reflogs: beyond its bound, the rest is left to the next capture.
 func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.earliestStart()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
 	var left []history.Made // the commit whose session has not come, and those behind the hook's own
 	for i := range logs {
 		logs[i].Made = g.unrecordedCommits(logs[i])
-		if at := slices.IndexFunc(logs[i].Made, func(m history.Made) bool { return m.OID == own }); at >= 0 && via == session.ViaCommit {
+		if at := slices.IndexFunc(logs[i].Made, func(m history.Made) bool { return m.OID == own }); at >= 0 &&
+			via == session.ViaCommit {
 			left = append(left, logs[i].Made[at+1:]...)
 		}
 		for _, m := range logs[i].Made {
@@ -52,8 +55,8 @@ func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, 
 	return out[:most], amends
 }
 
-// unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away. If nothing says how far
-// the reflog was read before, it counts as read up to the last commit that a checkpoint names.
+// unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away.
+// If nothing says how far the reflog was read before, it counts as read up to the last commit that a checkpoint names.
 func (g *collector) unrecordedCommits(log history.Reflog) (out []history.Made) {
 	for _, m := range log.Made {
 		if g.st.Recorded[shaKey(string(m.OID))] {
@@ -72,7 +75,9 @@ func (g *collector) unrecordedCommits(log history.Reflog) (out []history.Made) {
 }
 
 // marksBehind are the marks to store: at the end of each reflog, or before the first commit in rest.
-func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark, rest []history.Made) map[string]history.ReflogMark {
+func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark,
+	rest []history.Made,
+) map[string]history.ReflogMark {
 	marks := maps.Clone(before)
 	if marks == nil {
 		marks = map[string]history.ReflogMark{}
@@ -89,7 +94,9 @@ func marksBehind(logs []history.Reflog, before map[string]history.ReflogMark, re
 }
 
 // planMissed plans what the hooks of missed commits would have appended; now is the collector as it is after these.
-func (g *collector) planMissed(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *collector, err error) {
+func (g *collector) planMissed(ctx context.Context,
+	missed []history.Made,
+) (drafts []session.Entry, now *collector, err error) {
 	after := *g
 	now = &after
 	if len(missed) == 0 {
@@ -109,7 +116,8 @@ func (g *collector) planMissed(ctx context.Context, missed []history.Made) (draf
 		}
 		_, wrote := g.wroteIn(ctx, c)
 		then := now.atCommit(c, wrote)
-		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnownSessions(wrote), nil)
+		entries, _, err := then.planCheckpoint(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport,
+			then.ofKnownSessions(wrote), nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -152,5 +160,8 @@ func (g *collector) atCommit(c git.Commit, wrote []session.Wrote) *collector {
 
 // ofKnownSessions leaves out lines of sessions of which neither the ledger nor this round holds anything.
 func (g *collector) ofKnownSessions(wrote []session.Wrote) []session.Wrote {
-	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.sessionByID(w.Session) == nil && !g.isFresh(w.Session) })
+	return slices.DeleteFunc(wrote, func(w session.Wrote) bool {
+		return g.st.sessionByID(w.Session) == nil &&
+			!g.isFresh(w.Session)
+	})
 }

@@ -24,8 +24,8 @@ func (w *world) seen() {
 	w.capture()
 }
 
-// TestMissed: commits that no capture saw are tied by the next one as their own would have done. The world has no hooks: a commit
-// without a capture behind it is one with hooks off.
+// TestMissed: commits that no capture saw are tied by the next one as their own would have done. The world has no
+// hooks: a commit without a capture behind it is one with hooks off.
 func TestMissed(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

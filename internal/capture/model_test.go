@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestModelChanges: a session that changes its model has the one that spoke last. A change that nothing follows stores nothing.
+// TestModelChanges: a session that changes its model has the one that spoke last. A change that nothing follows stores
+// nothing.
 func TestModelChanges(t *testing.T) {
 	w := newWorld(t)
 	s := codexScribe{"019ed836-b1da-78f1-8a0c-e598363d10f4"}
@@ -35,8 +36,8 @@ func TestModelChanges(t *testing.T) {
 	harness.Equal(t, "where the read says none", "gpt-5.5", model())
 }
 
-// TestModelKnownLater: a session that was stored without a model stays as it is while nothing is said, and has one from then on. It is a
-// text like any other.
+// TestModelKnownLater: a session that was stored without a model stays as it is while nothing is said, and has one from
+// then on. It is a text like any other.
 func TestModelKnownLater(t *testing.T) {
 	w := newWorld(t)
 	named := func(record, model string) string {
@@ -57,7 +58,8 @@ func TestModelKnownLater(t *testing.T) {
 
 	w.add(sidA, named(say(sidA, 3, "So."), `\u001b[31mmine\n AKIAQ3EGRZ7N5WIXK4PL `+strings.Repeat("x", 1<<10)))
 	stored(t, w.capture(), 1, 1, 0)
-	if got := w.held().sessions[sidA].Model; strings.ContainsAny(got, "\x1b\n") || strings.Contains(got, "AKIA") || len(got) > 300 || got == "claude-opus-4-6" {
+	if got := w.held().sessions[sidA].Model; strings.ContainsAny(got, "\x1b\n") || strings.Contains(got, "AKIA") ||
+		len(got) > 300 || got == "claude-opus-4-6" {
 		t.Errorf("the model is %q", got)
 	}
 }

@@ -16,8 +16,9 @@ import (
 // A note is an entry of the ledger that somebody makes on purpose, without a transcript: a memory, or
 // marks that purge or restore.
 //
-// To search, a memory is a session of one turn. A note is written with the capture's state of the ledgers, its clock and its compare-and-swap, and no transcript. The state
-// knows a sum of each memory, so a text that is there is not stored again, not even by several agents at once.
+// To search, a memory is a session of one turn. A note is written with the capture's state of the ledgers, its clock
+// and its compare-and-swap, and no transcript. The state knows a sum of each memory, so a text that is there is not
+// stored again, not even by several agents at once.
 
 // Note is a memory to be saved.
 type Note struct {
@@ -89,14 +90,17 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 		}
 		out.ID = session.NewMemoryID(now, strings.ToLower(c.Email), out.Title, out.Content)
 		out.TS, out.ActorType = now, c.actor()
-		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + session.Truncate(out.Title, firstLine)}
+		return &session.Entry{
+			Memories: []session.Memory{out.Memory},
+			Subject:  "memory: " + session.Truncate(out.Title, firstLine),
+		}
 	})
 	return out, err
 }
 
-// redactNote is a note as the ledger will hold it, with a title. A missing title is cut from the redacted content, so that it
-// can't be the beginning of a secret. Then all is redacted again until nothing changes: in a cut text a rule may find
-// what it did not find before, and Save must compare and return what is stored.
+// redactNote is a note as the ledger will hold it, with a title. A missing title is cut from the redacted content, so
+// that it can't be the beginning of a secret. Then all is redacted again until nothing changes: in a cut text a rule
+// may find what it did not find before, and Save must compare and return what is stored.
 func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
 	out := Saved{Memory: session.Memory{Title: n.Title, Content: n.Content, Source: n.Source}, Redacted: map[string]int{}}
 	for range maxAttempts {
@@ -138,7 +142,9 @@ func (c *Capturer) Restore(ctx context.Context, marks []session.Mark) error {
 	return c.appendMarks(ctx, "restore", marks, func(e *session.Entry) *[]session.Mark { return &e.Restores })
 }
 
-func (c *Capturer) appendMarks(ctx context.Context, action string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
+func (c *Capturer) appendMarks(ctx context.Context, action string, marks []session.Mark,
+	in func(*session.Entry) *[]session.Mark,
+) error {
 	if len(marks) == 0 {
 		return nil
 	}

@@ -63,12 +63,14 @@ func (w *world) save(n capture.Note) (out capture.Saved) {
 func TestSave(t *testing.T) {
 	w := newWorld(t)
 	first := w.save(capture.Note{Content: "\n  Use " + secret + " for\nthe API.\n", Source: "manual"})
-	if first.Title != "Use [REDACTED:github-pat] for" || first.Content != "Use [REDACTED:github-pat] for\nthe API." || first.Existing {
+	if first.Title != "Use [REDACTED:github-pat] for" || first.Content != "Use [REDACTED:github-pat] for\nthe API." ||
+		first.Existing {
 		t.Errorf("saved %+v", first)
 	}
 	harness.Equal(t, "redacted", map[string]int{"github-pat": 1}, first.Redacted)
 	harness.Equal(t, "human", session.ActorHuman, first.ActorType)
-	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) || !strings.Contains(log, "memory: Use [REDACTED") {
+	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) ||
+		!strings.Contains(log, "memory: Use [REDACTED") {
 		t.Errorf("the ledger's log: %s", log)
 	}
 	harness.Equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
@@ -146,7 +148,10 @@ func TestWhatCannotBeSaved(t *testing.T) {
 		}
 		done()
 	}
-	longest := w.save(capture.Note{Title: strings.Repeat("ä", capture.MaxTitle), Content: strings.Repeat("x", capture.MaxContent), Source: "a\nb"})
+	longest := w.save(capture.Note{
+		Title:   strings.Repeat("ä", capture.MaxTitle),
+		Content: strings.Repeat("x", capture.MaxContent), Source: "a\nb",
+	})
 	harness.Equal(t, "source", "a b", longest.Source)
 	harness.Equal(t, "memories", 1, len(w.notes().Memories))
 }

@@ -70,7 +70,8 @@ func TestCaptureInAShallowClone(t *testing.T) {
 			if err := exec.Command("mv", w.repo(), old).Run(); err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.Command("git", "clone", "-q", "--no-single-branch", fmt.Sprint("--depth=", depth), "file://"+old, w.repo()).CombinedOutput()
+			out, err := exec.Command("git", "clone", "-q", "--no-single-branch", fmt.Sprint("--depth=", depth), "file://"+old,
+				w.repo()).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -107,7 +108,8 @@ func TestCaptureInAPartialClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	if out, err := c.Run(context.Background(), w.via, nil); err == nil || !strings.Contains(err.Error(), "not in this clone") {
+	if out, err := c.Run(context.Background(), w.via, nil); err == nil ||
+		!strings.Contains(err.Error(), "not in this clone") {
 		t.Errorf("%+v, %v", out, err)
 	}
 	harness.Equal(t, "the ledger", tip, w.git("rev-parse", "rekal/"+email))

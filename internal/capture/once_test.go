@@ -32,7 +32,8 @@ func TestCopiesOfWhatRedactionChanges(t *testing.T) {
 		w.add(sidB, append(history(sidB), ask(sidB, 9, "and now?"))...)
 		w.capture()
 		fork := w.held().sessions[sidB]
-		harness.Equal(t, "first turn, turns, calls", [3]int{2, 1, 0}, [3]int{fork.FirstTurn, len(fork.Turns), len(fork.ToolCalls)})
+		harness.Equal(t, "first turn, turns, calls", [3]int{2, 1, 0},
+			[3]int{fork.FirstTurn, len(fork.Turns), len(fork.ToolCalls)})
 		harness.Equal(t, "forked from", w.held().sessions[sidA].ID, fork.ForkedFrom)
 	})
 	t.Run("rows in another's file", func(t *testing.T) {
@@ -90,7 +91,8 @@ func TestCopiesThatComeFirst(t *testing.T) {
 	})
 }
 
-// A session in which nobody asked anything in words is called by the first commit behind which it stands, at that commit and at an import.
+// A session in which nobody asked anything in words is called by the first commit behind which it stands, at that
+// commit and at an import.
 func TestTitleByCommit(t *testing.T) {
 	for name, take := range map[string]func(*world){
 		"at the commit": func(w *world) { w.capture() },
@@ -101,14 +103,21 @@ func TestTitleByCommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(sidA, ask(sidA, 0, "hi"), say(sidA, 1, "Hello, how can I help?"))
-			w.add(sidA, rec(sidA, "assistant", 2, `"message":{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"Write","input":{"file_path":"`+
-				w.repo()+`/a.go","content":`+quoted(first)+`}}]}`), rec(sidA, "user", 3, `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}`))
+			w.add(sidA, rec(sidA, "assistant", 2,
+				`"message":{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"Write","input":{"file_path":"`+
+					w.repo()+`/a.go","content":`+quoted(first)+`}}]}`),
+				rec(sidA, "user", 3, `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}`))
 			w.add(sidB, ask(sidB, 0, "fix the cart"))
 			w.commit(5, "Round the total", "a.go", first)
 			w.at(5)
 			take(w)
-			harness.Equal(t, "titles", [2]string{"Round the total", "fix the cart"}, [2]string{w.held().sessions[sidA].Title, w.held().sessions[sidB].Title})
-			for i, c := range []struct{ said, title string }{{"ok", "Round the total"}, {"round the tax, too", "round the tax, too"}, {"and the fee", "round the tax, too"}} {
+			harness.Equal(t, "titles", [2]string{"Round the total", "fix the cart"},
+				[2]string{w.held().sessions[sidA].Title, w.held().sessions[sidB].Title})
+			for i, c := range []struct{ said, title string }{
+				{"ok", "Round the total"},
+				{"round the tax, too", "round the tax, too"},
+				{"and the fee", "round the tax, too"},
+			} {
 				w.add(sidA, ask(sidA, 10*i+7, c.said))
 				w.commit(10*i+8, "Another", "a.go", c.said)
 				w.at(10*i + 9)
@@ -125,7 +134,8 @@ func TestSubjectIsRedacted(t *testing.T) {
 	w.add(sidA, ask(sidA, 0, "why"))
 	w.commit(10, "deploy with "+secret, "a.go", "1")
 	w.capture()
-	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) || !strings.Contains(log, "deploy with") {
+	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) ||
+		!strings.Contains(log, "deploy with") {
 		t.Errorf("the ledger's log: %s", log)
 	}
 }

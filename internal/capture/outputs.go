@@ -11,16 +11,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// OutputReader reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. It has a progress of
-// its own, of how far each transcript was read, so that a capture, for which a commit waits, does no work for it.
+// OutputReader reads what agents' shells printed, from the transcripts that a capture reads, without capturing
+// anything. It has a progress of its own, of how far each transcript was read, so that a capture, for which a commit
+// waits, does no work for it.
 type OutputReader struct {
 	*Capturer
 	st      *state
 	changed bool // st holds more progress than was given
 }
 
-// NewOutputReader goes on from the progress of a former one; without one it begins with what captures know of other projects' transcripts. Of the Capturer
-// Repo, Agents, Home, Getenv, CacheDir and Now are needed.
+// NewOutputReader goes on from the progress of a former one; without one it begins with what captures know of other
+// projects' transcripts. Of the Capturer Repo, Agents, Home, Getenv, CacheDir and Now are needed.
 func NewOutputReader(ctx context.Context, c *Capturer, progress []byte) *OutputReader {
 	o := &OutputReader{Capturer: c, st: decodeState(progress)}
 	if len(o.st.Files) == 0 && len(o.st.Known) == 0 && len(o.st.Others) == 0 {
@@ -41,11 +42,12 @@ type SessionOutputs struct {
 	Outputs          []transcript.Output
 }
 
-// outputSearchBudget is how many bytes of other projects' transcripts one Read searches for records made in this repository.
+// outputSearchBudget is how many bytes of other projects' transcripts one Read searches for records made in this
+// repository.
 const outputSearchBudget = 2 << 20
 
-// Read hands the new outputs to each, the latest transcripts first, until about budget bytes were read; more tells whether some are left. An
-// error of each ends it.
+// Read hands the new outputs to each, the latest transcripts first, until about budget bytes were read; more tells
+// whether some are left. An error of each ends it.
 func (o *OutputReader) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
 	type found struct {
 		reader
@@ -78,13 +80,14 @@ func (o *OutputReader) Read(ctx context.Context, budget int64, each func(Session
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return true, err
 		}
-		o.st.Files[f.Path], o.changed = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // also of a transcript that can't be read: it is not tried again until it changes
+		// also of a transcript that can't be read: it is not tried again until it changes
+		o.st.Files[f.Path], o.changed = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true
 	}
 	return false, nil
 }
 
-// emitReading hands on the outputs of a file's own session and of its subagents in the same file, and notes how far they were read. Rows of any
-// other session are skipped: the file of that session has them, too.
+// emitReading hands on the outputs of a file's own session and of its subagents in the same file, and notes how far
+// they were read. Rows of any other session are skipped: the file of that session has them, too.
 func (o *OutputReader) emitReading(r *reading, each func(SessionOutputs) error) error {
 	for _, root := range r.doc.OtherRepos {
 		o.st.Others[root] = true
@@ -113,11 +116,15 @@ func (o *OutputReader) emitReading(r *reading, each func(SessionOutputs) error) 
 	return nil
 }
 
-// subagentSeparator stands in a key of state.Sessions between a transcript's path and the native ID of a subagent in that file.
+// subagentSeparator stands in a key of state.Sessions between a transcript's path and the native ID of a subagent in
+// that file.
 const subagentSeparator = "\x00"
 
-// emitOutputs hands on the new outputs of a session, and returns what is then known of the session; k is what was known before, or nil.
-func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
+// emitOutputs hands on the new outputs of a session, and returns what is then known of the session; k is what was known
+// before, or nil.
+func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part,
+	each func(SessionOutputs) error,
+) (*ledgerSession, error) {
 	if k == nil || r.offset == 0 && !r.file.ReadWhole {
 		k = &ledgerSession{Source: r.agent, NativeID: s.NativeID}
 	}
@@ -149,7 +156,8 @@ func (r *reading) emitOutputs(k *ledgerSession, s transcript.Part, each func(Ses
 	return &next, nil
 }
 
-// Progress is how far Read came, and whether that is more than was given. Keep it with the outputs: without it the next Read gives them again.
+// Progress is how far Read came, and whether that is more than was given. Keep it with the outputs: without it the next
+// Read gives them again.
 func (o *OutputReader) Progress() (progress []byte, changed bool) {
 	if !o.changed {
 		return nil, false

@@ -11,13 +11,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Two sessions may commit in one worktree at the same moment. When the hook of one commit looks, HEAD may be at the other. git does not tell a hook for
-// which commit it runs. But the subject stands in git's own arguments, or in the call by which the session in whose shell git runs makes the commit.
+// Two sessions may commit in one worktree at the same moment. When the hook of one commit looks, HEAD may be at the
+// other. git does not tell a hook for which commit it runs. But the subject stands in git's own arguments, or in the
+// call by which the session in whose shell git runs makes the commit.
 
 // together is how long after another commit the hook of one may still run.
 const together = time.Minute
 
-// ownCommit is the commit for which the hook runs: HEAD, unless another commit was made here right before it, and git was asked to make that.
+// ownCommit is the commit for which the hook runs: HEAD, unless another commit was made here right before it, and git
+// was asked to make that.
 func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git.OID {
 	if via != session.ViaCommit {
 		return head
@@ -47,7 +49,8 @@ func (g *collector) ownCommit(ctx context.Context, head git.OID, via string) git
 	return head
 }
 
-// namedCommit is the commit whose subject stands in a command, of several the one with the longest; "" for none, or for more than one.
+// namedCommit is the commit whose subject stands in a command, of several the one with the longest; "" for none, or for
+// more than one.
 func namedCommit(recent []history.RecentCommit, command string) (id git.OID) {
 	longest := 0
 	for _, c := range recent {

@@ -14,11 +14,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which commits a capture ties sessions to: sessions with new turns to the commit for which the hook runs, other sessions to that if they wrote something
-// that it took, or if git runs below them (tying.go).
+// Which commits a capture ties sessions to: sessions with new turns to the commit for which the hook runs, other
+// sessions to that if they wrote something that it took, or if git runs below them (tying.go).
 
-// How many commits since the last capture it compares with edits, the newest ones, by what started it. Older ones are left to a sync or
-// a checkpoint by hand, which look at all refs, or to init.
+// How many commits since the last capture it compares with edits, the newest ones, by what started it. Older ones are
+// left to a sync or a checkpoint by hand, which look at all refs, or to init.
 const (
 	commitsAtHook  = 10  // in the hook of a commit
 	commitsAtMerge = 300 // in a hook that may bring several commits
@@ -35,8 +35,8 @@ func comparedRangeOf(via string) comparedRange {
 	return comparedRange{limit: commitsAtHook}
 }
 
-// planCapture plans the entries that one capture appends: rewrites that concern the ledger, checkpoints that no hook made, a checkpoint of
-// HEAD, and which lines sessions wrote in commits that arrived. Each may be missing.
+// planCapture plans the entries that one capture appends: rewrites that concern the ledger, checkpoints that no hook
+// made, a checkpoint of HEAD, and which lines sessions wrote in commits that arrived. Each may be missing.
 func (g *collector) planCapture(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
 	head, err := g.Repo.Head()
 	if err != nil {
@@ -75,11 +75,15 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(drafts, past, entries, told, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))), nil
+	return slices.Concat(drafts, past, entries, told, wroteEntries(afterMissed.st.unrecorded(append(others, rest...)))),
+		nil
 }
 
-// planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit; elsewhere is what they wrote in other commits, as is found now. If there is nothing to tie to it, it plans none, and rest is wrote.
-func (g *collector) planCheckpoint(head git.Head, via string, wrote, elsewhere []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
+// planCheckpoint plans a checkpoint of HEAD, with what sessions wrote in its commit; elsewhere is what they wrote in
+// other commits, as is found now. If there is nothing to tie to it, it plans none, and rest is wrote.
+func (g *collector) planCheckpoint(head git.Head, via string, wrote,
+	elsewhere []session.Wrote,
+) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.checkpointActor()
 	subject := "before the first commit"
@@ -107,12 +111,14 @@ func (g *collector) planCheckpoint(head git.Head, via string, wrote, elsewhere [
 
 // titleByCommit gives a session without a title the subject of the first commit behind which it stands.
 func (g *collector) titleByCommit(s *session.Session, subject string) {
-	if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k == nil || k.Title != session.Scrubbed && !session.IsInformative(k.Title) {
+	if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k == nil ||
+		k.Title != session.Scrubbed && !session.IsInformative(k.Title) {
 		s.TakeTitleOfCommit(subject)
 	}
 }
 
-// wroteInArrived is which lines sessions wrote in the commits that arrived, the oldest first, without what the ledgers record already.
+// wroteInArrived is which lines sessions wrote in the commits that arrived, the oldest first, without what the ledgers
+// record already.
 func (g *collector) wroteInArrived(ctx context.Context, l comparedRange) (out []session.Wrote, err error) {
 	commits, err := g.commitsToCompare(ctx, l)
 	if err != nil {
@@ -126,9 +132,12 @@ func (g *collector) wroteInArrived(ctx context.Context, l comparedRange) (out []
 	return out, ctx.Err()
 }
 
-// tieToCommit gives a checkpoint the files of its code commit, and what ties sessions to that. A commit's files are recorded once; a later checkpoint of the
-// same commit (the tail of a session, captured by hand) adds only sessions, and says if its hook runs below one that was not known to have made it.
-func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote, elsewhere []session.Wrote) (subject string, err error) {
+// tieToCommit gives a checkpoint the files of its code commit, and what ties sessions to that. A commit's files are
+// recorded once; a later checkpoint of the same commit (the tail of a session, captured by hand) adds only sessions,
+// and says if its hook runs below one that was not known to have made it.
+func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote,
+	elsewhere []session.Wrote,
+) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
 	if err != nil {
 		return "", err
@@ -139,7 +148,8 @@ func (g *collector) tieToCommit(cp *session.Checkpoint, id git.OID, wrote, elsew
 		return subject, nil
 	}
 	ownWork, mine := g.isOwnWork(cp.Via, c), g.isMine(c)
-	if !ownWork && (!mine || len(wrote)+len(namedInMessage(c)) == 0 && !slices.ContainsFunc(slices.Collect(maps.Values(g.st.Sessions)), g.mayHaveMade)) {
+	if !ownWork && (!mine || len(wrote)+len(namedInMessage(c)) == 0 &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(g.st.Sessions)), g.mayHaveMade)) {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
@@ -172,11 +182,12 @@ func (g *collector) isOwnWork(via string, c git.Commit) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) })
+	return slices.ContainsFunc(g.fresh,
+		func(s *session.Session) bool { return !attribution.IsCommittedBefore(c.Committer.When, s.FirstTS()) })
 }
 
-// knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, that it does not record yet, and whose old commit is
-// not still there.
+// knownRewrites keeps the rewrites of commits that the ledger names, directly or by rewrites, that it does not record
+// yet, and whose old commit is not still there.
 func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
 	var all []attribution.Rewrite
 	for _, r := range rewrites {
@@ -184,7 +195,10 @@ func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rew
 		r.New = string(became)
 		old, now := shaKey(r.Old), shaKey(r.New)
 		if ok && !slices.Contains(g.st.Rewrites[now], old) {
-			all = append(all, attribution.Rewrite{Old: r.Old, New: r.New, Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0})
+			all = append(all, attribution.Rewrite{
+				Old: r.Old, New: r.New,
+				Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0,
+			})
 		}
 	}
 	for _, r := range attribution.RewritesThatCount(all) {
@@ -206,7 +220,8 @@ func (g *collector) sessions() []session.Session {
 	return out
 }
 
-// storableFiles are changes as the ledger stores them, without paths that it refuses: a tree made by hand may hold any name.
+// storableFiles are changes as the ledger stores them, without paths that it refuses: a tree made by hand may hold any
+// name.
 func storableFiles(changes []git.Change) []session.File {
 	var out []session.File
 	for _, c := range changes {

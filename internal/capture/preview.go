@@ -82,7 +82,10 @@ func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Previe
 			out.Files += len(e.Checkpoint.Files)
 		}
 		for _, s := range e.Sessions {
-			p := Part{ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls), Private: private[s.ID]}
+			p := Part{
+				ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns),
+				ToolCalls: len(s.ToolCalls), Private: private[s.ID],
+			}
 			if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k != nil {
 				p.Continues, p.Title = true, cmp.Or(s.Title, k.Title)
 			}

@@ -58,7 +58,8 @@ func (p Private) has(source, native string) bool {
 // SessionsNamed are the sessions with transcripts on this machine whose agent's ID is or begins with name.
 func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []session.NativeRef, err error) {
 	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
-		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); strings.HasPrefix(f.NativeID, name) && !slices.Contains(out, n) {
+		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); strings.HasPrefix(f.NativeID, name) &&
+			!slices.Contains(out, n) {
 			out = append(out, n)
 		}
 		return nil

@@ -53,8 +53,13 @@ type partialRead struct {
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
 // can be taken in order while the next ones are being read. Not more than some are decoded and
 // not taken. A single one is decoded when it is asked for.
-func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
-	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.bounds.Piece, without: g.Without, nameRepo: g.NameRepo}
+func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File,
+	roots []string,
+) []func() *reading {
+	rd := reader{
+		agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.bounds.Piece,
+		without: g.Without, nameRepo: g.NameRepo,
+	}
 	out := make([]func() *reading, len(files))
 	for i, f := range files {
 		cursor, last := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
@@ -72,8 +77,8 @@ func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, 
 	return readAhead(ctx, out)
 }
 
-// readAhead starts reads before they are asked for: more at once than there are cores, as one that is done keeps its place until those before it
-// are taken. It gives for each a function that waits for it, or says that it was stopped.
+// readAhead starts reads before they are asked for: more at once than there are cores, as one that is done keeps its
+// place until those before it are taken. It gives for each a function that waits for it, or says that it was stopped.
 func readAhead(ctx context.Context, reads []func() *reading) []func() *reading {
 	slots := make(chan struct{}, min(maxReaders, 2*runtime.GOMAXPROCS(0)))
 	ready := make([]chan *reading, len(reads))
@@ -117,7 +122,9 @@ type reader struct {
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
 // was rewritten. A decoder that breaks on a file costs that file only.
-func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, last partialRead) (r *reading, err error) {
+func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession,
+	last partialRead,
+) (r *reading, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
@@ -140,7 +147,10 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if cut {
 		f.Size = offset + now.size
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, NameRepo: rd.nameRepo, Outputs: rd.outputs}
+	opt := transcript.Options{
+		File: f, Roots: rd.roots, Inside: offset > 0, OtherRepos: rd.others, NameRepo: rd.nameRepo,
+		Outputs: rd.outputs,
+	}
 	if k != nil {
 		opt.Last, opt.HasElsewhere = k.Last, k.HasElsewhere
 	} else if opt.Spawner, err = transcript.FindSpawner(ctx, f, rd.siblings); err != nil {
@@ -199,7 +209,8 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	return r, err
 }
 
-// cursorOf says in the ledger of when a transcript was that is no growing file. One of another form is a later version's.
+// cursorOf says in the ledger of when a transcript was that is no growing file. One of another form is a later
+// version's.
 func cursorOf(f transcript.File) string {
 	at := f.ModTime.UTC().Format(time.RFC3339Nano)
 	if f.Rendered {
@@ -250,8 +261,8 @@ func newDigest() digest {
 // said there, and it is stored: so all states are those of the last block's end.
 func blockStart(offset int64) int64 { return offset - offset%sha256.BlockSize }
 
-// resumeAt finds where to read on: at the cursor when the bytes before it still stand, else
-// at the start. The hash has taken in the whole blocks before that place. Edits of what is before it are to be kept, or else given up.
+// resumeAt finds where to read on: at the cursor when the bytes before it still stand, else at the start. The hash has
+// taken in the whole blocks before that place. Edits of what is before it are to be kept, or else given up.
 func resumeAt(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest, int64, error) {
 	if k == nil || k.Bytes == 0 || size < k.Bytes || k.hasScrubbedEnd() || k.EditsKept < k.Bytes && !unkept {
 		return newDigest(), 0, nil
@@ -375,5 +386,6 @@ func (k *ledgerSession) moveCursor(r *reading) {
 
 // owns reports whether a reading is of the session's own transcript.
 func (k *ledgerSession) owns(r *reading) bool {
-	return r.offset > 0 || slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool { return s.NativeID == k.NativeID })
+	return r.offset > 0 || slices.ContainsFunc(r.doc.Sessions,
+		func(s transcript.Part) bool { return s.NativeID == k.NativeID })
 }

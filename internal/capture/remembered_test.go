@@ -27,7 +27,8 @@ func (w *world) holdsNoSecret() {
 	}
 }
 
-// TestRemembered: what one capture calls a secret is none of a later one's text, nor of another session's, nor when all is captured anew.
+// TestRemembered: what one capture calls a secret is none of a later one's text, nor of another session's, nor when all
+// is captured anew.
 func TestRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.remembers()
@@ -48,7 +49,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestRememberedByImport: what the last of many sessions calls a secret stands in no earlier one, however many rounds they take.
+// TestRememberedByImport: what the last of many sessions calls a secret stands in no earlier one, however many rounds
+// they take.
 func TestRememberedByImport(t *testing.T) {
 	for _, round := range []capture.Round{{}, {Kept: 1}, {Piece: 300}} {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
@@ -72,7 +74,8 @@ func TestRememberedByImport(t *testing.T) {
 	}
 }
 
-// TestRememberedWithinACapture: what a later one of the entries that are stored together calls a secret stands in no earlier one.
+// TestRememberedWithinACapture: what a later one of the entries that are stored together calls a secret stands in no
+// earlier one.
 func TestRememberedWithinACapture(t *testing.T) {
 	w := newWorld(t)
 	w.remembers()

@@ -45,7 +45,8 @@ func TestRounds(t *testing.T) {
 				}
 				return cp.Run(t.Context(), w.via, nil)
 			})
-			if out.Sessions != 2 || out.Turns != 41 || out.ToolCalls != 40 || len(out.Warnings) > 0 || (rounds > 2) != (c.round.Piece > 0) {
+			if out.Sessions != 2 || out.Turns != 41 || out.ToolCalls != 40 || len(out.Warnings) > 0 ||
+				(rounds > 2) != (c.round.Piece > 0) {
 				t.Errorf("%+v in %d readings", out, rounds)
 			}
 			got := map[string][]string{}

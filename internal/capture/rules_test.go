@@ -14,7 +14,8 @@ import (
 // a transcript that is read again, copied or forked adds nothing but what is new.
 func TestOtherRulesStoreNothingAgain(t *testing.T) {
 	bash := func(sid string, sec int, cmd string) string {
-		return rec(sid, "assistant", sec, `"message":{"role":"assistant","content":[{"type":"tool_use","id":"b`+cmd[:4]+`","name":"Bash","input":{"command":"`+cmd+`"}}]}`)
+		return rec(sid, "assistant", sec,
+			`"message":{"role":"assistant","content":[{"type":"tool_use","id":"b`+cmd[:4]+`","name":"Bash","input":{"command":"`+cmd+`"}}]}`)
 	}
 	history := func(sid string) []string {
 		return []string{

@@ -24,7 +24,10 @@ func leaked(t *testing.T, target func(session.Session) ledger.Target) *world {
 	repo := w.open()
 	defer repo.Close()
 	id := w.held().sessions[sidA]
-	out, err := w.own(repo).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{target(id)}, Redactor: harness.Redactor()})
+	out, err := w.own(repo).Scrub(t.Context(), ledger.Scrub{
+		Targets:  []ledger.Target{target(id)},
+		Redactor: harness.Redactor(),
+	})
 	if err != nil || out.Tip == out.Old {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -77,7 +80,10 @@ func TestScrubbedStaysOut(t *testing.T) {
 			}
 		}, 0, nil},
 		{"a fork copies it", func(w *world) { w.add(sidB, append(history(sidB), ask(sidB, 9, "another way"))...) }, 1, nil},
-		{"its rows lie in another's file", func(w *world) { w.add(sidB, append(history(sidA), ask(sidB, 9, "mine"))...) }, 1, nil},
+		{
+			"its rows lie in another's file", func(w *world) { w.add(sidB, append(history(sidA), ask(sidB, 9, "mine"))...) }, 1,
+			nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := leaked(t, func(s session.Session) ledger.Target { return ledger.Target{Session: s.ID} })
@@ -108,7 +114,8 @@ func TestScrubbedTurnStaysOut(t *testing.T) {
 		[]string{whole.Turns[0].Content, whole.Turns[1].Content, whole.Turns[2].Content, whole.Turns[3].Content})
 }
 
-// Which lines it wrote, and where, is told of nothing that was scrubbed: not when a cache is made anew, nor by a later commit, nor of a fork.
+// Which lines it wrote, and where, is told of nothing that was scrubbed: not when a cache is made anew, nor by a later
+// commit, nor of a fork.
 func TestScrubbedPathStaysOut(t *testing.T) {
 	story := slices.Concat([]string{ask(sidA, 0, "plan it")}, edit(sidA, 1, leak+".go", added(first)...),
 		[]string{ask(sidA, 5, "and")}, edit(sidA, 6, "b.go", added(secondly)...))

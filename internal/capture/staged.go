@@ -16,8 +16,8 @@ type StagedWriter struct {
 	Lines             int
 }
 
-// Staged tells which sessions wrote lines of what is staged, against the commit on which it is to be committed: what a Run would find of the commit. It writes
-// nothing. Who wrote most comes first.
+// Staged tells which sessions wrote lines of what is staged, against the commit on which it is to be committed: what a
+// Run would find of the commit. It writes nothing. Who wrote most comes first.
 func (c *Capturer) Staged(ctx context.Context, base git.OID) ([]StagedWriter, error) {
 	staged := c.Repo.Staged(ctx, base)
 	g, err := c.beginRound(ctx, newSharedByRounds(Round{Kept: noBound, Piece: noBound}), c.MaxBehind)
@@ -32,7 +32,10 @@ func (c *Capturer) Staged(ctx context.Context, base git.OID) ([]StagedWriter, er
 	if err != nil {
 		return nil, err
 	}
-	behind := &past{repo: c.Repo, seen: map[git.OID]bool{}, known: map[string]bool{}, next: func() (git.Commit, error, bool) { return git.Commit{}, nil, false }}
+	behind := &past{
+		repo: c.Repo, seen: map[git.OID]bool{}, known: map[string]bool{},
+		next: func() (git.Commit, error, bool) { return git.Commit{}, nil, false },
+	}
 	if base != "" {
 		behind = g.pastOf(ctx, base)
 		defer behind.stop()
@@ -48,7 +51,10 @@ func (c *Capturer) Staged(ctx context.Context, base git.OID) ([]StagedWriter, er
 			out = append(out, g.stagedWriter(id, n))
 		}
 	}
-	slices.SortFunc(out, func(a, b StagedWriter) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b StagedWriter) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines),
+			cmp.Compare(a.ID, b.ID))
+	})
 	return out, ctx.Err()
 }
 

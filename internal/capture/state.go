@@ -24,11 +24,13 @@ import (
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
-	Tips     map[string]git.OID            // of the ledgers on this machine, by ref
-	Sessions map[string]*ledgerSession     // by sessionKey
-	Recorded map[uint64]bool               // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64           // by new commit: the old commits that it was made of, sorted; a squash has several
-	Wrote    []uint64                      // records of lines that sessions wrote, and who made commits, sorted; see wroteKey and linkKey
+	Tips     map[string]git.OID        // of the ledgers on this machine, by ref
+	Sessions map[string]*ledgerSession // by sessionKey
+	Recorded map[uint64]bool           // code commits whose files a checkpoint holds, by their first 8 bytes
+	// by new commit: the old commits that it was made of, sorted; a squash has several
+	Rewrites map[uint64][]uint64
+	// records of lines that sessions wrote, and who made commits, sorted; see wroteKey and linkKey
+	Wrote    []uint64
 	Examined []git.OID                     // commits that were compared with edits, with all their ancestors
 	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
 	Marks    map[string]session.Tally      // purges and restores by ID of the session or memory
@@ -48,11 +50,12 @@ type ledgerSession struct {
 
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
-	First         time.Time   // time of the first turn, copied history included
-	Last          time.Time   // time of the last turn
-	Scrubbed      time.Time   // time of the last turn that was scrubbed
-	ScrubbedSpans []time.Time // pairs of a beginning and an end between which all turns were scrubbed; the last may have no end
-	Turns         int         // how many turns there are: the index of the next one
+	First    time.Time // time of the first turn, copied history included
+	Last     time.Time // time of the last turn
+	Scrubbed time.Time // time of the last turn that was scrubbed
+	// pairs of a beginning and an end between which all turns were scrubbed; the last may have no end
+	ScrubbedSpans []time.Time
+	Turns         int // how many turns there are: the index of the next one
 	Tools         int
 	HasElsewhere  bool   // a part was left out, because it was made in another repository
 	Bytes         int64  // cursor: how much of the transcript was read
@@ -95,7 +98,8 @@ func newState() *state {
 
 func sessionKey(source, nativeID string) string { return source + "\x00" + nativeID }
 
-// load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
+// load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is
+// not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(ctx, dir)
 	if maps.Equal(st.Tips, tips) {
@@ -116,8 +120,8 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	return nil, fmt.Errorf("capture: %w", err)
 }
 
-// UpdateCache updates the cache to the ledgers on this machine. Whoever moved them much (a sync, a fetch, a scrub) calls it, so that the next hook
-// need not (ErrBehind).
+// UpdateCache updates the cache to the ledgers on this machine. Whoever moved them much (a sync, a fetch, a scrub)
+// calls it, so that the next hook need not (ErrBehind).
 func UpdateCache(ctx context.Context, repo *git.Repo, dir string) error {
 	tips, err := ledger.LocalTips(repo)
 	if err != nil || maps.Equal(readCache(ctx, dir).Tips, tips) {
@@ -259,15 +263,17 @@ func (st *state) clone() *state {
 	out.Sessions, out.byID = make(map[string]*ledgerSession, len(st.Sessions)), nil
 	for key, k := range st.Sessions {
 		own := *k
-		own.Pending, own.Segments, own.ScrubbedSpans = maps.Clone(k.Pending), slices.Clip(k.Segments), slices.Clip(k.ScrubbedSpans)
+		own.Pending, own.Segments, own.ScrubbedSpans = maps.Clone(k.Pending), slices.Clip(k.Segments),
+			slices.Clip(k.ScrubbedSpans)
 		out.Sessions[key] = &own
 	}
 	out.Recorded, out.Wrote = maps.Clone(st.Recorded), slices.Clone(st.Wrote)
 	return &out
 }
 
-// noteLatest notes in Latest the sessions that a segment adds to or links, and returns errStartOver if the segment comes before a known one. A link
-// to a session that is not known yet counts, too, because its effect depends on whether it comes before the session.
+// noteLatest notes in Latest the sessions that a segment adds to or links, and returns errStartOver if the segment
+// comes before a known one. A link to a session that is not known yet counts, too, because its effect depends on
+// whether it comes before the session.
 func (st *state) noteLatest(e session.Entry, seg ledger.Segment) error {
 	var ids []string
 	for _, s := range e.Sessions {
@@ -381,8 +387,8 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// clearPending notes that sessions are tied to the code commit of a checkpoint: it removes the commit's files from their Pending, unless a session
-// edited them after the commit was made.
+// clearPending notes that sessions are tied to the code commit of a checkpoint: it removes the commit's files from
+// their Pending, unless a session edited them after the commit was made.
 func (st *state) clearPending(e session.Entry, made time.Time) {
 	held := map[string]bool{}
 	for _, f := range e.Checkpoint.Files {
@@ -397,18 +403,23 @@ func (st *state) clearPending(e session.Entry, made time.Time) {
 	}
 	for id := range linked {
 		if k := st.sessionByID(id); k != nil && linked[id] {
-			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.IsCommittedBefore(made, edited) })
+			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool {
+				return held[p] &&
+					!attribution.IsCommittedBefore(made, edited)
+			})
 		}
 	}
 }
 
-// clearWritten notes that a commit holds lines that a session wrote: it took the edits of that file before it, though no checkpoint may say so.
+// clearWritten notes that a commit holds lines that a session wrote: it took the edits of that file before it, though
+// no checkpoint may say so.
 func (st *state) clearWritten(repo *git.Repo, w session.Wrote) {
 	k := st.sessionByID(w.Session)
 	if k == nil || len(w.Lines) == 0 || k.Pending[w.Path].IsZero() {
 		return
 	}
-	if c, err := repo.Commit(git.OID(w.GitSHA)); err == nil && !attribution.IsCommittedBefore(c.Committer.When, k.Pending[w.Path]) {
+	if c, err := repo.Commit(git.OID(w.GitSHA)); err == nil &&
+		!attribution.IsCommittedBefore(c.Committer.When, k.Pending[w.Path]) {
 		delete(k.Pending, w.Path)
 	}
 }

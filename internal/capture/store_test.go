@@ -10,16 +10,19 @@ import (
 	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// Of a file that was edited very much the latest edits count; a former name, however long ago, and commits take no room from them.
+// Of a file that was edited very much the latest edits count; a former name, however long ago, and commits take no room
+// from them.
 func TestEditsOfOnePath(t *testing.T) {
 	e := newEdits(t.TempDir())
 	lines := []editLine{{FormerPath: "old.go"}}
 	for at := range int64(200) {
 		const n = 5000
-		lines = append(lines, editLine{Session: "S", At: at, Kinds: strings.Repeat("+", n), Prints: make([]byte, 8*n)}, editLine{Session: "S", At: at, Commit: "c"})
+		lines = append(lines, editLine{Session: "S", At: at, Kinds: strings.Repeat("+", n), Prints: make([]byte, 8*n)},
+			editLine{Session: "S", At: at, Commit: "c"})
 	}
 	former := []editLine{{Session: "S", At: 1000, Kinds: "+", Prints: make([]byte, 8)}}
-	if err := errors.Join(e.add(t.Context(), map[string][]editLine{"a.go": lines, "old.go": former}), e.load(t.Context(), []string{"a.go"})); err != nil {
+	if err := errors.Join(e.add(t.Context(), map[string][]editLine{"a.go": lines, "old.go": former}),
+		e.load(t.Context(), []string{"a.go"})); err != nil {
 		t.Fatal(err)
 	}
 	all := e.cache["a.go"]

@@ -186,7 +186,12 @@ func TestRewrites(t *testing.T) {
 	unknown := w.commit(20, "by hand", "x", "1")
 	mid, end, other := strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("3", 40)
 	w.via = session.ViaRewrite
-	w.redo = []session.Rewrite{{Old: old, New: mid}, {Old: mid, New: end}, {Old: unknown, New: other}, {Old: end, New: end}}
+	w.redo = []session.Rewrite{
+		{Old: old, New: mid},
+		{Old: mid, New: end},
+		{Old: unknown, New: other},
+		{Old: end, New: end},
+	}
 	for range 2 {
 		w.capture()
 		var got [][2]string
@@ -226,7 +231,8 @@ func TestImportOfAnAddressWithLines(t *testing.T) {
 	w.ties("the lines import: (" + sidA + "); Aa.go")
 }
 
-// TestTwoCommitsAtOnce: when the hook of one commit looks, HEAD is at another session's. Each is tied to the session in whose shell it was made.
+// TestTwoCommitsAtOnce: when the hook of one commit looks, HEAD is at another session's. Each is tied to the session in
+// whose shell it was made.
 func TestTwoCommitsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, ask(sidA, 0, "make one"))
@@ -257,7 +263,8 @@ func TestTwoCommitsAtOnce(t *testing.T) {
 	harness.Equal(t, "made by", map[string]string{"list one": sidA, "list one, too": sidB}, made)
 }
 
-// TestSeenLate: the transcript of a session is seen long after its commits. Its edits wait for nothing, so a person's commit of another line is not its.
+// TestSeenLate: the transcript of a session is seen long after its commits. Its edits wait for nothing, so a person's
+// commit of another line is not its.
 func TestSeenLate(t *testing.T) {
 	for _, via := range []string{session.ViaCommit, session.ViaPush} {
 		t.Run("first seen at a "+via, func(t *testing.T) {
@@ -284,7 +291,8 @@ func TestSeenLate(t *testing.T) {
 	}
 }
 
-// TestEditOfOthersLines: two sessions wrote to a file. A commit of lines that are all one's is not the other's, whose edit waits for the next commit.
+// TestEditOfOthersLines: two sessions wrote to a file. A commit of lines that are all one's is not the other's, whose
+// edit waits for the next commit.
 func TestEditOfOthersLines(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)

@@ -24,7 +24,8 @@ type tying struct {
 	compared  map[string]*history.Lines // by path: see added
 }
 
-// links are what the checkpoint of the commit says of sessions: of those with new turns if it may be their work, of the others if this user made it.
+// links are what the checkpoint of the commit says of sessions: of those with new turns if it may be their work, of the
+// others if this user made it.
 func (t *tying) links(ownWork, mine bool) (out []session.Link) {
 	for _, s := range t.fresh {
 		if ownWork {
@@ -33,7 +34,8 @@ func (t *tying) links(ownWork, mine bool) (out []session.Link) {
 	}
 	for _, k := range t.st.Sessions {
 		if mine && !t.isFresh(k.ID) {
-			out = append(out, t.evidence(session.Session{ID: k.ID, Source: k.Source, NativeID: k.NativeID}, k).Links(k.ID, false)...)
+			out = append(out, t.evidence(session.Session{ID: k.ID, Source: k.Source, NativeID: k.NativeID}, k).Links(k.ID,
+				false)...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
@@ -77,7 +79,8 @@ func (t *tying) edited(part session.Session, k *ledgerSession) string {
 	return ""
 }
 
-// isOfOthers reports whether all that the commit added to a file is known to be of other sessions: the edit of this one waits for another commit.
+// isOfOthers reports whether all that the commit added to a file is known to be of other sessions: the edit of this one
+// waits for another commit.
 func (t *tying) isOfOthers(id string, f session.File) bool {
 	var wrote []session.Wrote
 	for _, w := range t.wrote {
@@ -125,8 +128,8 @@ func waitingEdit(f session.File, part session.Session, k *ledgerSession) (at tim
 	return at, by
 }
 
-// wasTaken reports whether a commit before this one holds an edit: one that brought lines of the session into the file after it, as is found only now. A
-// session may be seen long after its commits.
+// wasTaken reports whether a commit before this one holds an edit: one that brought lines of the session into the file
+// after it, as is found only now. A session may be seen long after its commits.
 func (t *tying) wasTaken(id string, f session.File, edit time.Time) bool {
 	return slices.ContainsFunc(t.elsewhere, func(w session.Wrote) bool {
 		if w.Session != id || w.Path != f.Path && w.Path != f.OldPath || len(w.Lines) == 0 {

@@ -37,14 +37,14 @@ func agentOfShell(getenv func(string) string) string {
 	return name
 }
 
-// InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they print, also on
-// a terminal.
+// InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they
+// print, also on a terminal.
 func InAgent(getenv func(string) string) bool {
 	return agentOfShell(getenv) != "" || len(shellSessions(getenv)) > 0
 }
 
-// checkpointActor is who made the checkpoint: an agent if all its sessions are automated runs. The agent is the one in whose
-// shell git runs, or else that of the first session.
+// checkpointActor is who made the checkpoint: an agent if all its sessions are automated runs. The agent is the one in
+// whose shell git runs, or else that of the first session.
 func (g *collector) checkpointActor() (actor, agent string) {
 	actor = session.ActorHuman
 	if g.CI || len(g.fresh) > 0 {

@@ -20,19 +20,23 @@ type Span struct{ From, To time.Time }
 
 // overlaps reports whether the time from a to b, inclusive, overlaps one of the spans.
 func (w Excluded) overlaps(a, b time.Time) bool {
-	return slices.ContainsFunc(w.Spans, func(s Span) bool { return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To)) })
+	return slices.ContainsFunc(w.Spans, func(s Span) bool {
+		return !b.Before(s.From) &&
+			(s.To.IsZero() || a.Before(s.To))
+	})
 }
 
 func (w Excluded) isPaused(t time.Time) bool { return w.overlaps(t, t) }
 
 func (w Excluded) excludes(source string, p transcript.Part) bool {
 	return slices.ContainsFunc(w.Sessions, func(n session.NativeRef) bool {
-		return n.Source == source && n.NativeID != "" && slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
+		return n.Source == source && n.NativeID != "" &&
+			slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
 	})
 }
 
-// remove removes what is excluded from a read, as if the transcript had never held it. lastTurn is the time of the last turn of earlier reads, written
-// the time at which the transcript was last written.
+// remove removes what is excluded from a read, as if the transcript had never held it. lastTurn is the time of the last
+// turn of earlier reads, written the time at which the transcript was last written.
 func (w Excluded) remove(source string, doc *transcript.Document, lastTurn, written time.Time) {
 	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.excludes(source, p) })
 	for i := range doc.Sessions {
@@ -40,8 +44,8 @@ func (w Excluded) remove(source string, doc *transcript.Document, lastTurn, writ
 	}
 }
 
-// removePaused removes from a session the turns in a span, the calls after them, and all calls that may have been made in a span: a call has no time of its
-// own, only that of the turns around it.
+// removePaused removes from a session the turns in a span, the calls after them, and all calls that may have been made
+// in a span: a call has no time of its own, only that of the turns around it.
 func (w Excluded) removePaused(p *transcript.Part, lastTurn, written time.Time) {
 	if len(w.Spans) == 0 {
 		return
@@ -112,7 +116,8 @@ func (w Excluded) titleFromPrompt(p *transcript.Part) {
 // tick is how far a file's time may lag behind the clock: the kernel sets it at its ticks, at least 100 a second.
 const tick = 10 * time.Millisecond
 
-// TimelessSince names the sessions with transcripts that hold no times and were written since a moment: nobody can tell which turns are older.
+// TimelessSince names the sessions with transcripts that hold no times and were written since a moment: nobody can tell
+// which turns are older.
 func (c *Capturer) TimelessSince(ctx context.Context, since time.Time) (out []session.NativeRef, err error) {
 	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
 		if f.Timeless && !f.ModTime.Before(since.Add(-tick)) {

@@ -60,7 +60,10 @@ type world struct {
 }
 
 // someone is who git's commits are of.
-var someone = []string{"GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev", "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_EMAIL=" + email}
+var someone = []string{
+	"GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev", "GIT_AUTHOR_EMAIL=" + email,
+	"GIT_COMMITTER_EMAIL=" + email,
+}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -107,7 +110,8 @@ func (w *world) cache() string { return w.At("cache") }
 
 // store is the folder of the repository's transcripts.
 func (w *world) store() string {
-	return filepath.Join(w.Home(), ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(w.repo(), "-"))
+	return filepath.Join(w.Home(), ".claude", "projects",
+		regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(w.repo(), "-"))
 }
 
 func (w *world) git(args ...string) string {
@@ -154,11 +158,13 @@ func ask(sid string, sec int, text string) string {
 }
 
 func say(sid string, sec int, text string) string {
-	return rec(sid, "assistant", sec, fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"text","text":%q}]}`, text))
+	return rec(sid, "assistant", sec, fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"text","text":%q}]}`,
+		text))
 }
 
 func use(sid string, sec int, tool, path string) string {
-	return rec(sid, "assistant", sec, fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"t%s%d","name":%q,"input":{"file_path":"$REPO/%s"}}]}`, path, sec, tool, path))
+	return rec(sid, "assistant", sec,
+		fmt.Sprintf(`"message":{"role":"assistant","content":[{"type":"tool_use","id":"t%s%d","name":%q,"input":{"file_path":"$REPO/%s"}}]}`, path, sec, tool, path))
 }
 
 // retitle is the user giving session A a title.
@@ -279,7 +285,8 @@ func (h held) take(t testing.TB, part session.Session) {
 		h.sessions[part.NativeID] = part
 		return
 	}
-	if turn, tool := s.FirstTurn+len(s.Turns), s.FirstTool+len(s.ToolCalls); part.FirstTurn != turn || part.FirstTool != tool || part.ID != s.ID {
+	if turn, tool := s.FirstTurn+len(s.Turns), s.FirstTool+len(s.ToolCalls); part.FirstTurn != turn ||
+		part.FirstTool != tool || part.ID != s.ID {
 		t.Errorf("%s: a segment goes on with turn %d and call %d of %s, where %d and %d of %s follow",
 			part.NativeID, part.FirstTurn, part.FirstTool, part.ID, turn, tool, s.ID)
 	}
@@ -360,7 +367,8 @@ func (w *world) ties(want ...string) {
 			for _, f := range e.Checkpoint.Files {
 				files = append(files, f.Change+f.Path)
 			}
-			got = append(got, fmt.Sprintf("%s %s: %s; %s", w.subject(e.Checkpoint.GitSHA), e.Checkpoint.Via, strings.Join(names, " "), strings.Join(files, " ")))
+			got = append(got, fmt.Sprintf("%s %s: %s; %s", w.subject(e.Checkpoint.GitSHA), e.Checkpoint.Via,
+				strings.Join(names, " "), strings.Join(files, " ")))
 		}
 	}
 	harness.Equal(w.T, "checkpoints", want, got)
@@ -377,6 +385,7 @@ func (w *world) subject(sha string) string {
 func stored(t testing.TB, out capture.Outcome, sessions, turns, calls int) {
 	t.Helper()
 	if out.Sessions != sessions || out.Turns != turns || out.ToolCalls != calls {
-		t.Errorf("stored %d sessions, %d turns, %d calls; want %d, %d, %d", out.Sessions, out.Turns, out.ToolCalls, sessions, turns, calls)
+		t.Errorf("stored %d sessions, %d turns, %d calls; want %d, %d, %d", out.Sessions, out.Turns, out.ToolCalls, sessions,
+			turns, calls)
 	}
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which commits are compared with the edits of sessions: a capture takes the new commits of HEAD. A pull (post-merge) and a rebase take
-// the commits that they brought. A sync, a checkpoint by hand and init take all branches, remote-tracking branches and tags. So a
-// squash merge on a server is tied in the author's clone, and the team gets that with the ledger. Binary files and files above 1 MB
-// are not compared. attribution.Match says how lines are compared.
+// Which commits are compared with the edits of sessions: a capture takes the new commits of HEAD. A pull (post-merge)
+// and a rebase take the commits that they brought. A sync, a checkpoint by hand and init take all branches,
+// remote-tracking branches and tags. So a squash merge on a server is tied in the author's clone, and the team gets
+// that with the ledger. Binary files and files above 1 MB are not compared. attribution.Match says how lines are
+// compared.
 
 // Bounds of what is compared in a commit; beyond them no line is known to be a session's.
 const (
@@ -42,7 +43,9 @@ func (g *collector) wroteIn(ctx context.Context, c git.Commit) (changes []git.Ch
 }
 
 // wroteInChanges is which lines of the changes of a commit sessions wrote. What is staged is a commit without an OID.
-func (g *collector) wroteInChanges(ctx context.Context, c git.Commit, changes []git.Change, behind *past) (out []session.Wrote) {
+func (g *collector) wroteInChanges(ctx context.Context, c git.Commit, changes []git.Change,
+	behind *past,
+) (out []session.Wrote) {
 	if len(changes) > maxChanges {
 		return nil
 	}
@@ -154,12 +157,13 @@ func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, erro
 	return out, err
 }
 
-// editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the origin. A scrubbed edit has no
-// Session, because a record of it would bring back the path.
+// editsBefore are the edits that were made before a commit, each once: an edit that a fork copied counts for the
+// origin. A scrubbed edit has no Session, because a record of it would bring back the path.
 func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	at := map[string]int{}
 	for _, e := range all {
-		if attribution.IsCommittedBefore(c.Committer.When, e.At) || e.At.IsZero() { // an edit without a time can't be recorded
+		// an edit without a time can't be recorded
+		if attribution.IsCommittedBefore(c.Committer.When, e.At) || e.At.IsZero() {
 			continue
 		}
 		key := editKey(e)
@@ -177,7 +181,8 @@ func (g *collector) editsBefore(c git.Commit, all []attribution.Edit) (out []att
 	return out
 }
 
-// isScrubbed reports whether an edit was made in scrubbed turns of its session, or of a session of which that is a fork.
+// isScrubbed reports whether an edit was made in scrubbed turns of its session, or of a session of which that is a
+// fork.
 func (g *collector) isScrubbed(e attribution.Edit) bool {
 	id := e.Session
 	for range maxNames {
@@ -212,7 +217,8 @@ func (g *collector) isForkOf(id, origin string) bool {
 
 // originOf is the ID of the session of which another one is a fork; "" if that is no fork.
 func (g *collector) originOf(id string) string {
-	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == id }); i >= 0 && g.fresh[i].ForkedFrom != "" {
+	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == id }); i >= 0 &&
+		g.fresh[i].ForkedFrom != "" {
 		return g.fresh[i].ForkedFrom
 	}
 	if k := g.st.sessionByID(id); k != nil {
@@ -221,8 +227,13 @@ func (g *collector) originOf(id string) string {
 	return ""
 }
 
-func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit, isBehind func(string) bool) (out []session.Wrote) {
-	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Removed: attribution.Prints(lines.Gone), IsBehind: isBehind}
+func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit,
+	isBehind func(string) bool,
+) (out []session.Wrote) {
+	f := attribution.CommittedFile{
+		Lines: attribution.Prints(lines.Text), Added: map[int]bool{},
+		Removed: attribution.Prints(lines.Gone), IsBehind: isBehind,
+	}
 	for _, i := range lines.Added {
 		f.Added[i] = true
 	}
@@ -267,8 +278,8 @@ type comparedRange struct {
 	limit           int  // how many, the newest; 0: all
 }
 
-// commitsToCompare are the commits that were not compared yet, and those that were compared before some edit was known that they may hold; the
-// newest first. Commits older than the first session are left out.
+// commitsToCompare are the commits that were not compared yet, and those that were compared before some edit was known
+// that they may hold; the newest first. Commits older than the first session are left out.
 func (g *collector) commitsToCompare(ctx context.Context, l comparedRange) ([]git.Commit, error) {
 	head, err := g.Repo.Head()
 	tips := []git.OID{head.OID}
@@ -309,7 +320,8 @@ func (g *collector) commitsToCompare(ctx context.Context, l comparedRange) ([]gi
 	return out, nil
 }
 
-// examinedTips are the tips whose whole history is compared when commits are, too; with allRefs, those of before that are gone are left out. What is older than the first session does not count.
+// examinedTips are the tips whose whole history is compared when commits are, too; with allRefs, those of before that
+// are gone are left out. What is older than the first session does not count.
 func examinedTips(before, tips []git.OID, commits []git.Commit, allRefs bool) []git.OID {
 	behind, here := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, c := range commits {
@@ -327,8 +339,11 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, allRefs bool) []
 	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
 }
 
-// commitsSince are the commits reachable from tips and not from hide, made at a time or later; all reports whether there are no more than most.
-func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
+// commitsSince are the commits reachable from tips and not from hide, made at a time or later; all reports whether
+// there are no more than most.
+func (g *collector) commitsSince(ctx context.Context, tips, hide []git.OID, from time.Time,
+	most int,
+) (out []git.Commit, all bool, err error) {
 	for c, err := range g.Repo.Newest(ctx, tips, hide) {
 		switch {
 		case errors.Is(err, git.ErrNotFound): // a gap in the history

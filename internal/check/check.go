@@ -1,7 +1,8 @@
-// Package check compares what commits say of agents that helped with what is known of their lines, by a project's rules.
+// Package check compares what commits say of agents that helped with what is known of their lines, by a project's
+// rules.
 //
-// In: rules, and commits as package ask knows them. Out: findings, each with its evidence, and their forms for machines. It is pure and never guesses: what
-// this clone can't see is told as such, and is no finding.
+// In: rules, and commits as package ask knows them. Out: findings, each with its evidence, and their forms for
+// machines. It is pure and never guesses: what this clone can't see is told as such, and is no finding.
 //
 //	false: "Co-authored-by: Copilot <…>": the lines are of claude-code (wrote auth.go:3 and 8 lines more)
 package check
@@ -111,7 +112,10 @@ func (all Rules) globs(name string) (out []string) {
 
 // Check holds commits to rules. A key is how those who helped are to be named; "" for any line that names them.
 func (all Rules) Check(rev, key string, commits []result.Helped) result.Checked {
-	out := result.Checked{Schema: result.Schema, Range: rev, Rules: all.Text(), Findings: []result.CheckFinding{}, Unseen: []result.CheckFinding{}}
+	out := result.Checked{
+		Schema: result.Schema, Range: rev, Rules: all.Text(), Findings: []result.CheckFinding{},
+		Unseen: []result.CheckFinding{},
+	}
 	for _, h := range commits {
 		c := commit{Helped: h, key: strings.ToLower(key)}
 		if !h.Merge {
@@ -171,7 +175,10 @@ type commit struct {
 }
 
 func (c *commit) add(rule, state, text, evidence string) {
-	c.out = append(c.out, result.CheckFinding{Commit: c.Commit, Subject: c.Subject, Rule: rule, State: state, Text: text, Evidence: evidence})
+	c.out = append(c.out, result.CheckFinding{
+		Commit: c.Commit, Subject: c.Subject, Rule: rule, State: state, Text: text,
+		Evidence: evidence,
+	})
 }
 
 // checkTruth looks at what the message says.
@@ -188,11 +195,13 @@ func (c *commit) checkTruth(rule string) {
 			c.checkModel(rule, said, of)
 		case slices.Contains(c.Inferred, said.Agent):
 		case slices.Contains(c.Talked, said.Agent):
-			c.add(rule, Doubtful, fmt.Sprintf("%q: a session of %s only talked meanwhile", said.Line, said.Agent), evidenceOf(c.Helpers))
+			c.add(rule, Doubtful, fmt.Sprintf("%q: a session of %s only talked meanwhile", said.Line, said.Agent),
+				evidenceOf(c.Helpers))
 		case len(c.Helpers) > 0 && c.Unknown != nil && *c.Unknown == 0 && *c.Lines > 0:
 			c.add(rule, False, fmt.Sprintf("%q: all lines are of %s", said.Line, namesOf(c.Helpers)), evidenceOf(c.Helpers))
 		case len(c.Helpers) > 0:
-			c.add(rule, Doubtful, fmt.Sprintf("%q: who is known to have helped is %s", said.Line, namesOf(c.Helpers)), evidenceOf(c.Helpers))
+			c.add(rule, Doubtful, fmt.Sprintf("%q: who is known to have helped is %s", said.Line, namesOf(c.Helpers)),
+				evidenceOf(c.Helpers))
 		default:
 			c.add(rule, Doubtful, fmt.Sprintf("%q: no session is known that helped", said.Line), "")
 		}
@@ -201,7 +210,10 @@ func (c *commit) checkTruth(rule string) {
 
 // checkModel looks at the model that a line names, beside those of the sessions of its agent.
 func (c *commit) checkModel(rule string, said result.NamedBy, of []result.Helper) {
-	if !slices.ContainsFunc(of, func(h result.Helper) bool { return trailer.SameModel(said.Model, h.Model) || said.Model == h.Agent }) {
+	if !slices.ContainsFunc(of, func(h result.Helper) bool {
+		return trailer.SameModel(said.Model, h.Model) ||
+			said.Model == h.Agent
+	}) {
 		c.add(rule, False, fmt.Sprintf("%q: the model was %s", said.Line, namesOf(of)), evidenceOf(of))
 	}
 }
@@ -232,7 +244,8 @@ func (c *commit) checkUnknown(r Rule) {
 	case c.Lines == nil:
 		c.add(ruleUnknown, Unseen, "what it was made on is not here, so its lines can't be counted", "")
 	case 100**c.Unknown > r.most**c.Lines:
-		c.add(ruleUnknown, Refused, fmt.Sprintf("nobody knows who wrote %d of %d lines, more than %d %%", *c.Unknown, *c.Lines, r.most), "")
+		c.add(ruleUnknown, Refused, fmt.Sprintf("nobody knows who wrote %d of %d lines, more than %d %%", *c.Unknown,
+			*c.Lines, r.most), "")
 	}
 }
 

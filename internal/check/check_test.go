@@ -57,20 +57,32 @@ func TestRules(t *testing.T) {
 		"another agent, of no line": {
 			by(func(h *result.Helped) { *h.Unknown = 0 }, copilot), "truth", "", "truth false",
 		},
-		"one that talked":      {by(func(h *result.Helped) { *h.Unknown, h.Talked = 0, []string{"copilot-cli"} }, copilot), "truth", "", "truth doubtful"},
-		"one behind it":        {by(func(h *result.Helped) { h.Inferred = []string{"copilot-cli"} }, copilot), "truth", "", ""},
-		"nobody is known":      {by(func(h *result.Helped) { h.Helpers = nil }, copilot), "truth", "", "truth doubtful"},
-		"nothing can be seen":  {by(func(h *result.Helped) { h.Unseen = "no ledger" }, copilot), "trailers,shared", "", " unseen"},
-		"a merge":              {by(func(h *result.Helped) { h.Merge = true }, copilot), "trailers,shared", "", ""},
-		"lines":                {commit(), "unknown=20", "", ""},
-		"too few lines":        {commit(), "unknown=19%", "", "unknown refused"},
-		"lines not here":       {by(func(h *result.Helped) { h.Lines = nil }), "unknown=0", "", "unknown unseen"},
-		"agents":               {commit(), "agent=codex,agent=Claude-*", "", ""},
-		"another":              {commit(), "agent=codex", "", "agent refused"},
-		"models":               {commit(), "model=gpt-*,model=claude-sonnet-*", "", "model refused"},
-		"no model":             {by(func(h *result.Helped) { h.Helpers[0].Model = "" }), "model=gpt-*", "", "model unseen"},
-		"neither":              {commit(), "verified,shared,no-private", "", "verified missing,shared missing"},
-		"private":              {by(func(h *result.Helped) { h.Helpers[0].Sessions[0].Private = true }), "no-private", "", "no-private refused"},
+		"one that talked": {
+			by(func(h *result.Helped) { *h.Unknown, h.Talked = 0, []string{"copilot-cli"} }, copilot),
+			"truth", "", "truth doubtful",
+		},
+		"one behind it": {
+			by(func(h *result.Helped) { h.Inferred = []string{"copilot-cli"} }, copilot), "truth", "",
+			"",
+		},
+		"nobody is known": {by(func(h *result.Helped) { h.Helpers = nil }, copilot), "truth", "", "truth doubtful"},
+		"nothing can be seen": {
+			by(func(h *result.Helped) { h.Unseen = "no ledger" }, copilot), "trailers,shared", "",
+			" unseen",
+		},
+		"a merge":        {by(func(h *result.Helped) { h.Merge = true }, copilot), "trailers,shared", "", ""},
+		"lines":          {commit(), "unknown=20", "", ""},
+		"too few lines":  {commit(), "unknown=19%", "", "unknown refused"},
+		"lines not here": {by(func(h *result.Helped) { h.Lines = nil }), "unknown=0", "", "unknown unseen"},
+		"agents":         {commit(), "agent=codex,agent=Claude-*", "", ""},
+		"another":        {commit(), "agent=codex", "", "agent refused"},
+		"models":         {commit(), "model=gpt-*,model=claude-sonnet-*", "", "model refused"},
+		"no model":       {by(func(h *result.Helped) { h.Helpers[0].Model = "" }), "model=gpt-*", "", "model unseen"},
+		"neither":        {commit(), "verified,shared,no-private", "", "verified missing,shared missing"},
+		"private": {
+			by(func(h *result.Helped) { h.Helpers[0].Sessions[0].Private = true }), "no-private", "",
+			"no-private refused",
+		},
 		"the form has no word": {by(func(h *result.Helped) { h.Helpers[0].Trailer = "" }), "trailers", "Co-authored-by", ""},
 	} {
 		got := answer(t, c.commit, c.rules, c.key)
@@ -98,7 +110,10 @@ func answer(t *testing.T, h result.Helped, rules, key string) result.Checked {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, wrong := range []string{"", "truth=1", "unknown", "unknown=101", "unknown=-1", "unknown=x", "agent", "agent=", "model=[", "Truth"} {
+	for _, wrong := range []string{
+		"", "truth=1", "unknown", "unknown=101", "unknown=-1", "unknown=x", "agent", "agent=",
+		"model=[", "Truth",
+	} {
 		if r, err := check.Parse(wrong); err == nil {
 			t.Errorf("%q is %+v", wrong, r)
 		}
@@ -112,7 +127,8 @@ func TestFormats(t *testing.T) {
 	if strings.Count(a, "\n") != 1 || strings.Contains(a, "\x1b") || !strings.Contains(a, "b%25") {
 		t.Errorf("%q", a)
 	}
-	text, err := json.Marshal(check.SARIF(answer(t, by(func(h *result.Helped) { h.Unseen = "no ledger" }), "truth", ""), "1.2.3"))
+	text, err := json.Marshal(check.SARIF(answer(t, by(func(h *result.Helped) { h.Unseen = "no ledger" }), "truth", ""),
+		"1.2.3"))
 	if err != nil || !strings.Contains(string(text), `"ruleId":"unseen","level":"note"`) {
 		t.Errorf("%s, %v", text, err)
 	}

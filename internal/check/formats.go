@@ -10,7 +10,8 @@ import (
 // sarifSchema is that of SARIF 2.1.0 (OASIS, errata 01).
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// Log is a log of SARIF 2.1.0. A commit is no file, so each result has a logical location alone; hosts that want a file are told by Annotations.
+// Log is a log of SARIF 2.1.0. A commit is no file, so each result has a logical location alone; hosts that want a file
+// are told by Annotations.
 type Log struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -59,7 +60,10 @@ type sarifLogical struct {
 
 // ruleIDs are the names of all rules, in the order of the pages, and of what could not be seen.
 func ruleIDs() []string {
-	return []string{ruleTruth, ruleTrailers, ruleUnknown, ruleVerified, ruleShared, rulePrivate, ruleAgent, ruleModel, Statement, Unseen}
+	return []string{
+		ruleTruth, ruleTrailers, ruleUnknown, ruleVerified, ruleShared, rulePrivate, ruleAgent, ruleModel,
+		Statement, Unseen,
+	}
 }
 
 // SARIF is an answer as a log. version is git-rekal's.

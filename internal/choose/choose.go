@@ -1,7 +1,8 @@
-// Package choose lets a person choose one of several items on a terminal: a list that follows what is typed, with a preview of the selected item beside it.
+// Package choose lets a person choose one of several items on a terminal: a list that follows what is typed, with a
+// preview of the selected item beside it.
 //
-// In: a terminal and two functions, called one at a time. Out: the chosen item, and what to do with it. It takes the whole screen while it runs,
-// and leaves nothing there.
+// In: a terminal and two functions, called one at a time. Out: the chosen item, and what to do with it. It takes the
+// whole screen while it runs, and leaves nothing there.
 package choose
 
 import (
@@ -29,8 +30,9 @@ type Source struct {
 	Selected string // the ID of the item that is marked first, if it is found; "" for the first one
 	All      int    // how many there are without a question
 
-	Find    func(question string) (items []Item, total int, err error) // the best first; total is how many match, also those that are not given
-	Preview func(id string) (string, error)                            // a text of several lines
+	// the best first; total is how many match, also those that are not given
+	Find    func(question string) (items []Item, total int, err error)
+	Preview func(id string) (string, error) // a text of several lines
 }
 
 // Choice is what a person did in the end.
@@ -53,7 +55,8 @@ const (
 // Run shows the list until something is chosen; with Nothing the person has left.
 func Run(ctx context.Context, in, out *os.File, env []string, from Source) (Choice, error) {
 	m := &model{from: from, question: from.Question, typing: true, previews: map[string]string{}}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env)).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
+		tea.WithEnvironment(env)).Run()
 	if errors.Is(err, tea.ErrInterrupted) {
 		return Choice{}, nil
 	}
@@ -130,7 +133,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.items, m.total, m.selected, m.top, m.note = msg.items, msg.total, 0, 0, ""; msg.err != nil {
 			m.note = msg.err.Error()
 		}
-		if i := slices.IndexFunc(m.items, func(it Item) bool { return it.ID == m.from.Selected }); i >= 0 && msg.question == m.from.Question {
+		if i := slices.IndexFunc(m.items, func(it Item) bool { return it.ID == m.from.Selected }); i >= 0 &&
+			msg.question == m.from.Question {
 			m.move(i)
 		}
 	case previewed:

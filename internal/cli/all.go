@@ -15,9 +15,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// runInEach runs a command in one repository after the other, and prints a line for each, under one progress bar. A failure in one repository is a
-// line on stderr, and does not stop the others.
-func (app *App) runInEach(ctx context.Context, doing string, repos []string, do func(context.Context, *App) (did string, err error)) error {
+// runInEach runs a command in one repository after the other, and prints a line for each, under one progress bar. A
+// failure in one repository is a line on stderr, and does not stop the others.
+func (app *App) runInEach(ctx context.Context, doing string, repos []string,
+	do func(context.Context, *App) (did string, err error),
+) error {
 	shown := app.meter(doing)
 	defer shown.end()
 	failed := 0
@@ -44,7 +46,8 @@ func (app *App) runInEach(ctx context.Context, doing string, repos []string, do 
 		shown.setProgress(i+1, len(repos))
 	}
 	if failed > 0 {
-		return fmt.Errorf("%s: %d of %d repositories failed, see above; when that is mended, run it again", doing, failed, len(repos))
+		return fmt.Errorf("%s: %d of %d repositories failed, see above; when that is mended, run it again", doing, failed,
+			len(repos))
 	}
 	return nil
 }
@@ -90,7 +93,9 @@ func (app *App) targets(ctx context.Context, dirs []string, exclude machine.Excl
 	return all, nil
 }
 
-func (app *App) target(ctx context.Context, f machine.Found, exclude machine.Exclusions, first map[string]string) target {
+func (app *App) target(ctx context.Context, f machine.Found, exclude machine.Exclusions,
+	first map[string]string,
+) target {
 	t := target{dir: f.Path, err: f.Err}
 	if f.Bare {
 		t.skip = "bare: nothing is captured without a worktree"
@@ -162,7 +167,8 @@ func (c *initOptions) runAll(ctx context.Context, app *App) error {
 	if len(repos) > 0 && ctx.Err() == nil {
 		app.hint(`nothing is sent anywhere before you run "git rekal sync" or "git rekal push" in a repository; "git rekal clean --all" undoes all of this`)
 	}
-	switch unlooked := fmt.Errorf("setting up: %s could not be looked at, see above", session.CountNoun(unread, "folder")); {
+	switch unlooked := fmt.Errorf("setting up: %s could not be looked at, see above",
+		session.CountNoun(unread, "folder")); {
 	case unread == 0:
 		return err
 	case err == nil:

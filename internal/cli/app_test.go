@@ -76,7 +76,8 @@ func (d *desk) run(args ...string) int {
 			Dir: d.dir, Env: d.Environ(), Home: d.Home(), Exe: filepath.Join(d.Home(), "bin", "git-rekal"),
 			Now: time.Now, Rand: rand.NewChaCha8([32]byte{7}),
 		},
-		Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err, Terminal: d.person,
+		Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err,
+		Terminal: d.person,
 	}
 	status := cli.Main(d.T.Context(), app, args)
 	d.stdout, d.stderr = out.String(), err.String()

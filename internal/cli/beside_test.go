@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What is installed with a program is looked for where packages put it, from the file that a link leads to, too, and nowhere else.
+// What is installed with a program is looked for where packages put it, from the file that a link leads to, too, and
+// nowhere else.
 func TestBeside(t *testing.T) {
 	root := t.TempDir()
 	put := func(path string) string {

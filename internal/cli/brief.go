@@ -86,8 +86,8 @@ func (c *briefOptions) run(ctx context.Context, app *App) error {
 	return result.Write(app.Stdout, out)
 }
 
-// briefTime is how long a hook may take behind the start of the process. An agent waits 200 ms at most; what is not there by then
-// is left behind, and the process ends.
+// briefTime is how long a hook may take behind the start of the process. An agent waits 200 ms at most; what is not
+// there by then is left behind, and the process ends.
 const briefTime = 120 * time.Millisecond
 
 // briefInput is how much of what an agent says is read: a prompt may hold a whole log.

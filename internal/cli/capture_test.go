@@ -16,7 +16,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 	tip := d.Git(d.dir, "rev-parse", "rekal/alice@example.com")
 	d.say("two", "human make the button blue", "assistant done")
-	if out := d.must("checkpoint"); !strings.HasPrefix(out, "checkpoint ") || !strings.HasSuffix(out, ": 1 session, 2 turns, 0 tool calls\n") {
+	if out := d.must("checkpoint"); !strings.HasPrefix(out, "checkpoint ") ||
+		!strings.HasSuffix(out, ": 1 session, 2 turns, 0 tool calls\n") {
 		t.Errorf("something new prints %q", out)
 	}
 	harness.Equal(t, "one commit", tip, d.Git(d.dir, "rev-parse", "rekal/alice@example.com~1"))
@@ -34,7 +35,9 @@ func TestCheckpointSaysWhatItTookOut(t *testing.T) {
 	d := ready(t)
 	key := "ghp" + "_" + "R7kQ2mZx9LtV4cWn8YbH3sDf6GjP1aEu5oXi" // looks like a token, and is none
 	d.say("two", "human use "+key+" please")
-	if status := d.run("checkpoint"); status != 0 || d.stderr != "git-rekal: redacted 2 secrets before storing\n" && d.stderr != "git-rekal: redacted 1 secret before storing\n" {
+	if status := d.run("checkpoint"); status != 0 ||
+		d.stderr != "git-rekal: redacted 2 secrets before storing\n" &&
+			d.stderr != "git-rekal: redacted 1 secret before storing\n" {
 		t.Errorf("exit status %d, says %q", status, d.stderr)
 	}
 	if out := d.must("please"); strings.Contains(out, key) || !strings.Contains(out, "[REDACTED:") {
@@ -73,13 +76,28 @@ func TestLongHooksNeverFail(t *testing.T) {
 		{name: "with another name", desk: ready, args: []string{"pre-rebase"}, says: "pre-rebase"},
 		{name: "with garbage", desk: ready, args: []string{"\x1b[31m\n\xff"}, says: "is not one of git-rekal's"},
 		{name: "with more arguments", desk: ready, args: []string{"pre-push", "origin", "--url", "-x"}},
-		{name: "in no repository", desk: func(t *testing.T) *desk { d := newDesk(t); d.dir = t.TempDir(); return d }, args: []string{"post-commit"}, says: "git repository"},
+		{
+			name: "in no repository", desk: func(t *testing.T) *desk { d := newDesk(t); d.dir = t.TempDir(); return d },
+			args: []string{"post-commit"}, says: "git repository",
+		},
 		{name: "before init", desk: newDesk, args: []string{"post-commit"}},
-		{name: "when the ledger's ref is damaged", desk: damagedRef, args: []string{"post-commit"}, says: "refs/heads/rekal/alice@example.com"},
+		{
+			name: "when the ledger's ref is damaged", desk: damagedRef, args: []string{"post-commit"},
+			says: "refs/heads/rekal/alice@example.com",
+		},
 		{name: "when the ledger's tip is missing", desk: missingTip, args: []string{"post-commit"}, says: "post-commit: "},
 		{name: "with a setting that is none", desk: badSetting, args: []string{"post-commit"}, says: "rekal.actor"},
-		{name: "with garbage on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = "x\n\x00" + strings.Repeat("y", 5000); return d }, args: []string{"post-rewrite", "amend"}},
-		{name: "with a line without an end on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = strings.Repeat("y", 1<<20); return d }, args: []string{"post-rewrite", "amend"}},
+		{name: "with garbage on stdin", desk: func(t *testing.T) *desk {
+			d := ready(t)
+			d.stdin = "x\n\x00" +
+				strings.Repeat("y", 5000)
+			return d
+		}, args: []string{"post-rewrite", "amend"}},
+		{
+			name: "with a line without an end on stdin",
+			desk: func(t *testing.T) *desk { d := ready(t); d.stdin = strings.Repeat("y", 1<<20); return d },
+			args: []string{"post-rewrite", "amend"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := c.desk(t)
@@ -148,7 +166,10 @@ func TestLogIsPrintable(t *testing.T) {
 			t.Errorf("log prints %U in %q", r, out)
 		}
 	}
-	for _, want := range []string{"checkpoint ", "Code:   commit ", "(main) subject ", "Author: alice@example.com", "Via:    commit, 1 file", "red left abc", "2 turns"} {
+	for _, want := range []string{
+		"checkpoint ", "Code:   commit ", "(main) subject ", "Author: alice@example.com",
+		"Via:    commit, 1 file", "red left abc", "2 turns",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -36,7 +36,8 @@ const (
 func newCheckCmd(app *App) *cobra.Command {
 	c := &checkOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
-		Use: "check [--rule RULE]… [--form FORM] [--format FORMAT] [REV|A..B]\ncheck --statement FILE [--format FORMAT]", Short: "check who is named",
+		Use:   "check [--rule RULE]… [--form FORM] [--format FORMAT] [REV|A..B]\ncheck --statement FILE [--format FORMAT]",
+		Short: "check who is named",
 		Long: `
 Compares what commits say of agents with what is known of their lines, and prints what is missing, false, doubtful or refused, with its
 evidence. What can't be told in this clone, such as a commit of somebody whose ledger is not here, is listed, and is no finding. The default

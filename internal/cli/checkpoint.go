@@ -72,7 +72,10 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// Unlike a read, this waits for other processes that index, so that a search finds the captured sessions at once.
-	err = app.withIndexingMeter(false, func(progress func(done, total int)) error { return w.CatchUpBriefly(ctx, progress) })
+	err = app.withIndexingMeter(false, func(progress func(done, total int)) error {
+		return w.CatchUpBriefly(ctx,
+			progress)
+	})
 	if err != nil {
 		return err
 	}
@@ -166,7 +169,8 @@ func (app *App) tellSkipped(out capture.Outcome) {
 }
 
 func captureCounts(out capture.Outcome) string {
-	return fmt.Sprintf("%s, %s, %s", session.CountNoun(out.Sessions, "session"), session.CountNoun(out.Turns, "turn"), session.CountNoun(out.ToolCalls, "tool call"))
+	return fmt.Sprintf("%s, %s, %s", session.CountNoun(out.Sessions, "session"), session.CountNoun(out.Turns, "turn"),
+		session.CountNoun(out.ToolCalls, "tool call"))
 }
 
 func total(counts map[string]int) int {

@@ -47,7 +47,8 @@ These stay:
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&c.ledger, "ledger", false, "also remove the ledger branches; captured sessions that no remote has are lost")
+	fs.BoolVar(&c.ledger, "ledger", false,
+		"also remove the ledger branches; captured sessions that no remote has are lost")
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
 	fs.BoolVar(&c.all, "all", false, "clean every repository that was set up on this machine")
 	return app.withOptions(cmd, c)
@@ -129,7 +130,8 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 	return tellExclusions(ctx, app, w)
 }
 
-// removeRecords removes the records of what commands printed; without --records, only those that can be made again from transcripts.
+// removeRecords removes the records of what commands printed; without --records, only those that can be made again from
+// transcripts.
 func (c *cleanOptions) removeRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if !c.records {
 		if err := curate.ForgetAgentOutputs(ctx, w); err != nil {
@@ -141,7 +143,8 @@ func (c *cleanOptions) removeRecords(ctx context.Context, app *App, w *workspace
 	case !c.records && (err != nil || n == 0): // what can't be read can be removed
 		return err
 	case !c.records:
-		app.printDone(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.CountNoun(n, "record"))
+		app.printDone(`left: %s of what commands printed ("git rekal clean --records" removes them)`,
+			session.CountNoun(n, "record"))
 		return nil
 	}
 	if err := curate.RemoveRecords(w); err != nil {

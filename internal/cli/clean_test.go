@@ -15,7 +15,8 @@ func TestCleanKeepsWhatWasDecided(t *testing.T) {
 	d.Git(d.dir, "config", "rekal.forgot", "claude-code/two")
 	d.Git(d.dir, "update-ref", "refs/rekal/origin/bob@example.com", "refs/heads/rekal/alice@example.com")
 	d.run("clean")
-	if strings.Contains(d.stdout, "rekal.pause") || d.Git(d.dir, "config", "rekal.forgot") == "" || d.Git(d.dir, "config", "rekal.pause") == "" {
+	if strings.Contains(d.stdout, "rekal.pause") || d.Git(d.dir, "config", "rekal.forgot") == "" ||
+		d.Git(d.dir, "config", "rekal.pause") == "" {
 		t.Errorf("clean says %q", d.stdout)
 	}
 	d.run("clean", "--ledger")
@@ -37,7 +38,8 @@ func TestCleanSparesABareRepository(t *testing.T) {
 	before := d.Git(d.dir, "for-each-ref")
 	d.fails(1, `"git branch -D rekal/EMAIL"`, "clean", "--ledger")
 	d.run("clean")
-	if !strings.Contains(d.stdout, "left: the ledger rekal/alice@example.com\n") || strings.Contains(d.stdout+d.stderr, "--ledger") {
+	if !strings.Contains(d.stdout, "left: the ledger rekal/alice@example.com\n") ||
+		strings.Contains(d.stdout+d.stderr, "--ledger") {
 		t.Errorf("clean says %q and %q", d.stdout, d.stderr)
 	}
 	if after := d.Git(d.dir, "for-each-ref"); after != before {

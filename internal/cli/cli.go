@@ -1,9 +1,10 @@
 // Package cli is the command line: one file a command, with its flags, its help and its output.
 //
-// In: arguments, streams, the process's environment. Out: results alone on stdout; "git-rekal: …" lines on stderr; an exit status from
-// exit.go. Hints on errors are added here and nowhere below.
+// In: arguments, streams, the process's environment. Out: results alone on stdout; "git-rekal: …" lines on stderr; an
+// exit status from exit.go. Hints on errors are added here and nowhere below.
 //
-// A command file reads in one order: its options, newXCmd with a real invocation, flags and help, validate, run. Only what sends prompts. No command pages, or reads the clock or the environment on its own.
+// A command file reads in one order: its options, newXCmd with a real invocation, flags and help, validate, run. Only
+// what sends prompts. No command pages, or reads the clock or the environment on its own.
 package cli
 
 import (
@@ -75,8 +76,8 @@ func (app *App) withOptions(cmd *cobra.Command, o options) *cobra.Command {
 // exitStatus is the annotation of a command whose exit status says something else than usualExit.
 const exitStatus = "exit status"
 
-// addCommands makes all commands, to be run with some arguments. A search is a command, too, whose name nobody types. Help topics are commands that
-// only help knows.
+// addCommands makes all commands, to be run with some arguments. A search is a command, too, whose name nobody types.
+// Help topics are commands that only help knows.
 func (app *App) addCommands(args []string) {
 	root := &cobra.Command{
 		Use: "git-rekal", Short: "find the AI coding sessions behind the code",
@@ -112,11 +113,16 @@ COMMANDS
 
 func (app *App) addAllCommands(help *cobra.Command) {
 	app.root.AddCommand(
-		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app), newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
-		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newPurgeCmd(app), newRestoreCmd(app),
-		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app), newSignCmd(app), newMirrorCmd(app),
-		newImportCmd(app), newExportCmd(app), newTrailersCmd(app), newCheckCmd(app), newInitCmd(app), newCleanCmd(app), newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),
-		newMcpCmd(app), newLspCmd(app), newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(), newWordsTopic(),
+		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app),
+		newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
+		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app),
+		newPurgeCmd(app), newRestoreCmd(app),
+		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app),
+		newSignCmd(app), newMirrorCmd(app),
+		newImportCmd(app), newExportCmd(app), newTrailersCmd(app), newCheckCmd(app), newInitCmd(app), newCleanCmd(app),
+		newCheckpointCmd(app), newPauseCmd(app), newIndexCmd(app), newDoctorCmd(app),
+		newMcpCmd(app), newLspCmd(app), newCompletionCmd(app), help, newVersionCmd(app), newHookCmd(app), newConfigTopic(),
+		newWordsTopic(),
 	)
 }
 
@@ -149,14 +155,16 @@ func Main(ctx context.Context, app *App, args []string) int {
 	return exitCode(err)
 }
 
-// withCommandName are the arguments with the name of a command before them, as cobra reads them. Commands win over a search for their names.
+// withCommandName are the arguments with the name of a command before them, as cobra reads them. Commands win over a
+// search for their names.
 func (app *App) withCommandName(args []string) []string {
 	if len(args) > 0 && args[0] == "--version" {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		app.completeFlags()
-		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") || len(words) > 1 && app.findCommand(words[0]) == nil {
+		if words := args[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-") ||
+			len(words) > 1 && app.findCommand(words[0]) == nil {
 			args = slices.Insert(slices.Clone(args), 1, recallName)
 		}
 		return args
@@ -171,14 +179,21 @@ func (app *App) withCommandName(args []string) []string {
 	return append([]string{recallName}, maskQuestion(recall.Flags(), app.joinGroupName(recall.Flags(), args))...)
 }
 
-// commandFirst puts a command before the switches that stand before it, "--text why F:3", where the command has them all.
+// commandFirst puts a command before the switches that stand before it, "--text why F:3", where the command has them
+// all.
 func (app *App) commandFirst(args []string) []string {
-	n := slices.IndexFunc(args, func(a string) bool { return !slices.Contains([]string{"--text", "--json", "--no-pager"}, a) })
+	n := slices.IndexFunc(args, func(a string) bool {
+		return !slices.Contains([]string{"--text", "--json", "--no-pager"},
+			a)
+	})
 	if n < 1 {
 		return args
 	}
 	cmd := app.findCommand(args[n])
-	if cmd == nil || slices.ContainsFunc(args[:n], func(a string) bool { return cmd.Flags().Lookup(strings.TrimPrefix(a, "--")) == nil }) {
+	if cmd == nil || slices.ContainsFunc(args[:n], func(a string) bool {
+		return cmd.Flags().Lookup(strings.TrimPrefix(a,
+			"--")) == nil
+	}) {
 		return args
 	}
 	return slices.Concat(args[n:n+1], args[:n], args[n+1:])
@@ -213,7 +228,9 @@ func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace
 }
 
 // withMoment opens the repository and its index for a command that reads.
-func (app *App) withMoment(ctx context.Context, o ask.Opening, use func(*workspace.Workspace, *ask.Moment) error) error {
+func (app *App) withMoment(ctx context.Context, o ask.Opening,
+	use func(*workspace.Workspace, *ask.Moment) error,
+) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err

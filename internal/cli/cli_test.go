@@ -13,15 +13,17 @@ import (
 )
 
 var names = []string{
-	"recall", "init", "clean", "checkpoint", "import", "sync", "push", "log", "query", "save", "purge", "restore", "scrub", "forget", "export", "pause", "resume", "why", "show", "run", "compress", "mcp",
+	"recall", "init", "clean", "checkpoint", "import", "sync", "push", "log", "query", "save", "purge", "restore", "scrub",
+	"forget", "export", "pause", "resume", "why", "show", "run", "compress", "mcp",
 	"index", "doctor", "completion", "help", "version", "hook",
 }
 
 func TestHelp(t *testing.T) {
 	d := newDesk(t)
 	flags := map[string][]string{
-		"recall": {"--file REGEX", "--commit REV", "--author TEXT", "--actor WHO", "--purged", "-n, --limit N"}, "save": {"--title", "--source"},
-		"clean": {"--ledger"}, "log": {"-n, --limit N", "--json"}, "version": {"--json"},
+		"recall": {"--file REGEX", "--commit REV", "--author TEXT", "--actor WHO", "--purged", "-n, --limit N"},
+		"save":   {"--title", "--source"},
+		"clean":  {"--ledger"}, "log": {"-n, --limit N", "--json"}, "version": {"--json"},
 		"query": {"--session ID", "--offset N", "--limit N", "--role WHO", "--full", "--index"},
 		"why":   {"-n, --limit N", "--checkpoint REF", "PATH[:LINE"},
 	}
@@ -178,7 +180,8 @@ func TestLongEveryReaderCatchesUp(t *testing.T) {
 	d := ready(t)
 	id := strings.TrimSpace(d.Git(d.dir, "grep", "-ohE", `"session","id":"[0-9A-Z]{26}"`, "rekal/alice@example.com"))
 	id = strings.TrimSuffix(strings.TrimPrefix(id, `"session","id":"`), `"`)
-	if out := d.must("query", "--session", id, "--full"); !strings.Contains(out, "The clock is local.") || !strings.Contains(out, `"path":"README"`) {
+	if out := d.must("query", "--session", id, "--full"); !strings.Contains(out, "The clock is local.") ||
+		!strings.Contains(out, `"path":"README"`) {
 		t.Errorf("query --session as the first command printed %q", out)
 	}
 }
@@ -189,7 +192,8 @@ func TestInitTwiceAndClean(t *testing.T) {
 	d.say("one", "human why does the token expire early?", "assistant The clock is local.")
 	d.write("repo/README", "hello\n")
 	const keeps = "claude-code deletes a transcript 30 days after it was last written (cleanupPeriodDays)"
-	if d.run("init") != 0 || !strings.Contains(d.stdout, "imported 1 session, 2 turns, 0 tool calls") || !strings.Contains(d.stderr, keeps) {
+	if d.run("init") != 0 || !strings.Contains(d.stdout, "imported 1 session, 2 turns, 0 tool calls") ||
+		!strings.Contains(d.stderr, keeps) {
 		t.Errorf("init printed %q and %q", d.stdout, d.stderr)
 	}
 	once := d.snapshot()
@@ -197,7 +201,8 @@ func TestInitTwiceAndClean(t *testing.T) {
 		t.Errorf("init again printed %q", out)
 	}
 	again := d.snapshot()
-	for _, log := range []string{".git/rekal/recall.db-shm", ".git/rekal/recall.db-wal"} { // who only reads makes these, and can't remove them
+	// who only reads makes these, and can't remove them
+	for _, log := range []string{".git/rekal/recall.db-shm", ".git/rekal/recall.db-wal"} {
 		delete(again, log)
 	}
 	harness.Equal(t, "after init again", once, again)
@@ -250,7 +255,8 @@ func (d *desk) snapshot() map[string]string {
 func TestVersion(t *testing.T) {
 	d := newDesk(t)
 	d.dir = t.TempDir() // no repository is needed
-	if out := d.must("version"); !strings.HasPrefix(out, "git-rekal v1.2.3 (libgit2 1.5.") || !strings.Contains(out, "ledger format 1") {
+	if out := d.must("version"); !strings.HasPrefix(out, "git-rekal v1.2.3 (libgit2 1.5.") ||
+		!strings.Contains(out, "ledger format 1") {
 		t.Errorf("printed %q", out)
 	}
 	harness.Equal(t, "--version", d.must("version"), d.must("--version"))

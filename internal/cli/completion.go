@@ -62,8 +62,8 @@ func (c *completionOptions) run(_ context.Context, app *App) error {
 	return err
 }
 
-// completionScript is cobra's script for a shell. cobra knows the program as "git-rekal" alone. With the changes the script also completes
-// what stands behind "git rekal", where the shell's completion of git asks for it.
+// completionScript is cobra's script for a shell. cobra knows the program as "git-rekal" alone. With the changes the
+// script also completes what stands behind "git rekal", where the shell's completion of git asks for it.
 func (app *App) completionScript(shell string) (string, error) {
 	var script strings.Builder
 	var err error
@@ -82,7 +82,10 @@ func (app *App) completionScript(shell string) (string, error) {
 	case "fish":
 		err = app.root.GenFishCompletion(&script, true)
 		script.WriteString(fishForGit)
-		changes = [][2]string{{"    set -l args (commandline -opc)\n", "    set -l args (commandline -opc)\n" + fishBehindGit}}
+		changes = [][2]string{{
+			"    set -l args (commandline -opc)\n",
+			"    set -l args (commandline -opc)\n" + fishBehindGit,
+		}}
 	}
 	text := script.String()
 	for _, change := range changes {

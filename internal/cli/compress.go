@@ -49,10 +49,11 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
 	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that mention `TEXT`: what you look for")
-	fs.Func("intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary", func(v string) (err error) {
-		opt.Intent, err = compress.ParseIntent(v)
-		return err
-	})
+	fs.Func("intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary",
+		func(v string) (err error) {
+			opt.Intent, err = compress.ParseIntent(v)
+			return err
+		})
 	fs.IntVar(&opt.Budget, "budget", compress.Budget, "at most `N` tokens, 100 or more")
 }
 

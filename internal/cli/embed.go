@@ -7,8 +7,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// embed sees to the vectors that are missing: the model that is built in makes them in the background, an embedding server at once.
-func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config, embedding workspace.Embedding) error {
+// embed sees to the vectors that are missing: the model that is built in makes them in the background, an embedding
+// server at once.
+func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.Config,
+	embedding workspace.Embedding,
+) error {
 	if app.oneOfMany { // as many processes at once would be too much; the next commit or sync of each starts one
 		return nil
 	}
@@ -18,8 +21,11 @@ func (app *App) embed(ctx context.Context, w *workspace.Workspace, conf config.C
 	return app.embedNow(ctx, w, conf.Embed, embedding)
 }
 
-// embedNow makes the vectors that are missing; a terminal sees how far it is. Nothing of it is lost when the user stops it.
-func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed, embedding workspace.Embedding) error {
+// embedNow makes the vectors that are missing; a terminal sees how far it is. Nothing of it is lost when the user stops
+// it.
+func (app *App) embedNow(ctx context.Context, w *workspace.Workspace, conf config.Embed,
+	embedding workspace.Embedding,
+) error {
 	shown := app.meter("making vectors")
 	defer shown.end()
 	embedding.Progress = shown.setProgress
@@ -42,6 +48,6 @@ func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author work
 	return app.embed(ctx, w, author.Config, workspace.Embedding{})
 }
 
-// mostJudged is of how many signatures a command waits for git's verdict, about two seconds; the rest is left to the process in the background, or to
-// "git rekal index".
+// mostJudged is of how many signatures a command waits for git's verdict, about two seconds; the rest is left to the
+// process in the background, or to "git rekal index".
 const mostJudged = 200

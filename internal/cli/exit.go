@@ -31,7 +31,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, ask.ErrNoRevision):
 		return exitFail
-	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)), errors.As(err, new(*group.Refused)),
+	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)),
+		errors.As(err, new(*group.Refused)),
 		errors.Is(err, config.ErrUnknownRemote), errors.Is(err, ledger.ErrNoMoment):
 		return exitUsage
 	}

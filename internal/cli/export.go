@@ -67,11 +67,13 @@ ClickHouse and Spark. Private sessions and records stay out.
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
-	fs.StringVar(&c.format, "format", "", "another `FORMAT`: agent-trace, git-ai-notes or in-toto for lines, otel for sessions")
+	fs.StringVar(&c.format, "format", "",
+		"another `FORMAT`: agent-trace, git-ai-notes or in-toto for lines, otel for sessions")
 	fs.BoolVar(&c.sign, "sign", false, "with in-toto: sign with git's signing key")
 	fs.BoolVar(&c.write, "write", false, "with git-ai-notes: write refs/notes/ai")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
-	fs.StringVar(&c.parquet, "parquet", "", "write Parquet files into `DIR`, which is made if needed, or into s3://BUCKET/FOLDER")
+	fs.StringVar(&c.parquet, "parquet", "",
+		"write Parquet files into `DIR`, which is made if needed, or into s3://BUCKET/FOLDER")
 	fs.BoolVar(&c.noText, "no-text", false, "with --parquet and otel: no prompts, answers, titles, commands and memories")
 	fs.StringVar(&c.mirrors, "bare-mirrors", "", "with --parquet: all mirrors in `DIR`: see \"git rekal help mirror\"")
 	c.group.addFlags(fs)
@@ -144,7 +146,9 @@ type exported struct {
 	result.StorySession
 }
 
-func (c *exportOptions) exportJSON(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
+func (c *exportOptions) exportJSON(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment,
+	authors []string,
+) error {
 	out := bufio.NewWriter(app.Stdout)
 	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		if m != nil {

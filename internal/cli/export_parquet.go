@@ -67,7 +67,9 @@ func (c *exportOptions) exportParquet(ctx context.Context, app *App) (err error)
 }
 
 // exportGroup adds several repositories; left says that some could not be.
-func (c *exportOptions) exportGroup(ctx context.Context, app *App, out Export, progress func(done, total int)) (left, err error) {
+func (c *exportOptions) exportGroup(ctx context.Context, app *App, out Export,
+	progress func(done, total int),
+) (left, err error) {
 	which := c.group.groupSelection(app)
 	if c.mirrors != "" {
 		if capture.InAgent(app.Getenv) {

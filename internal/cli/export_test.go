@@ -176,10 +176,11 @@ func seeAlso(cmd *cobra.Command) (out []string) {
 	return append(out, `\fBgit\fR(1)`)
 }
 
-// escape keeps troff from reading a text: its escapes, requests at the beginning of a line, and the characters that it would
-// print as typographic ones.
+// escape keeps troff from reading a text: its escapes, requests at the beginning of a line, and the characters that it
+// would print as typographic ones.
 func escape(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`, `…`, `...`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`, `…`,
+		`...`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		return `\&` + s
 	}

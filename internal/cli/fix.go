@@ -60,17 +60,18 @@ func (c *fixOptions) run(ctx context.Context, app *App) error {
 		}
 		c.req.Output = string(raw)
 	}
-	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		answer, err := at.Fix(ctx, c.req)
-		if err != nil {
-			return err
-		}
-		short, err := c.shape.shortener(ctx, app, at)
-		if err != nil {
-			return err
-		}
-		return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Fix(l, answer) })
-	})
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			answer, err := at.Fix(ctx, c.req)
+			if err != nil {
+				return err
+			}
+			short, err := c.shape.shortener(ctx, app, at)
+			if err != nil {
+				return err
+			}
+			return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Fix(l, answer) })
+		})
 }
 
 // maxErrorText is how much of an error is read, in bytes.

@@ -51,7 +51,11 @@ func (c *sessionArgs) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *forgetOptions) run(ctx context.Context, app *App) error {
-	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.forget(ctx, app, w, author) })
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace,
+		author workspace.Author,
+	) error {
+		return c.forget(ctx, app, w, author)
+	})
 }
 
 func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
@@ -72,7 +76,8 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("forgot %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+	said := fmt.Sprintf("forgot %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"),
+		shortRef(author.Ledger.Ref()))
 	out.Kin, out.Remotes = nil, nil // no remote has it, and what was forked from it keeps nothing of it
 	return app.finishRewrite(ctx, w, author, out, said)
 }

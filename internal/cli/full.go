@@ -18,10 +18,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Full is what git-rekal-full has beyond git-rekal: what needs DuckDB, a server, or the whole screen. Package full fills it.
+// Full is what git-rekal-full has beyond git-rekal: what needs DuckDB, a server, or the whole screen. Package full
+// fills it.
 //
-// Every commit and question starts git-rekal, so it has none of that: libraries cost a start milliseconds even where nothing calls them. A
-// command that needs them parses and checks its arguments, and then has git-rekal-full take the place of the process.
+// Every commit and question starts git-rekal, so it has none of that: libraries cost a start milliseconds even where
+// nothing calls them. A command that needs them parses and checks its arguments, and then has git-rekal-full take the
+// place of the process.
 type Full struct {
 	// ServeMCP and ServeLSP serve on stdin and stdout until the input ends.
 	ServeMCP, ServeLSP func(ctx context.Context, app *App, explain func(error) string) error
@@ -71,7 +73,8 @@ type Choices struct {
 	Preview            func(id string) (string, error)
 }
 
-// Chosen is what a person chose, and what was typed then. The ID is "" where the person has left; Resume tells whether the session is to go on.
+// Chosen is what a person chose, and what was typed then. The ID is "" where the person has left; Resume tells whether
+// the session is to go on.
 type Chosen struct {
 	ID, Question string
 	Resume       bool
@@ -85,7 +88,8 @@ const (
 
 // SQL is an open database: see tables.DB.
 type SQL interface {
-	Select(ctx context.Context, statement string, limit time.Duration, row func(columns []string, values []any) error) error
+	Select(ctx context.Context, statement string, limit time.Duration,
+		row func(columns []string, values []any) error) error
 	Broken(ctx context.Context) (lines []string, checked int, err error)
 	Close() error
 }
@@ -97,8 +101,8 @@ type Export interface {
 	Close() error
 }
 
-// needFull goes on as git-rekal-full, which begins with the same arguments anew; in git-rekal-full it does nothing. It is called before
-// anything is opened.
+// needFull goes on as git-rekal-full, which begins with the same arguments anew; in git-rekal-full it does nothing. It
+// is called before anything is opened.
 func (app *App) needFull() error {
 	if app.Full != nil {
 		return nil
@@ -111,7 +115,8 @@ func (app *App) needFull() error {
 	return fmt.Errorf("start %s: %w", path, err)
 }
 
-// needFullToEmbed is needFull where the settings name an embedding server, which git-rekal does not ask. Without git-rekal-full words alone answer.
+// needFullToEmbed is needFull where the settings name an embedding server, which git-rekal does not ask. Without
+// git-rekal-full words alone answer.
 func (app *App) needFullToEmbed(w *workspace.Workspace) {
 	conf, err := w.Settings()
 	if err != nil || app.Full != nil || app.oneOfMany || conf.Embed.IsOff() || conf.Embed.IsBuiltIn() {
@@ -135,10 +140,12 @@ const (
 )
 
 // errNoFull is an installation with git-rekal alone.
-var errNoFull = advice.New(fullName+" is not installed, which this needs", "install it beside git-rekal, or in ../libexec/git-rekal")
+var errNoFull = advice.New(fullName+" is not installed, which this needs",
+	"install it beside git-rekal, or in ../libexec/git-rekal")
 
 // errNoWeights is an installation without the weights of the model.
-var errNoWeights = advice.New("the model's file "+model.File+" is not installed", `install it beside git-rekal, or in ../libexec/git-rekal`)
+var errNoWeights = advice.New("the model's file "+model.File+" is not installed",
+	`install it beside git-rekal, or in ../libexec/git-rekal`)
 
 // findWeights is where the weights of the model lie.
 func (app *App) findWeights() (string, error) {
@@ -150,7 +157,8 @@ func (app *App) fullPath() (string, error) {
 	return beside(app.Exe, fullName, "../libexec/git-rekal", errNoFull)
 }
 
-// beside finds a file that was installed with a program: in the program's folder, as built, or in another one from there, as installed.
+// beside finds a file that was installed with a program: in the program's folder, as built, or in another one from
+// there, as installed.
 func beside(exe, name, folder string, missing error) (string, error) {
 	if !filepath.IsAbs(exe) { // the system does not tell where we are; the working directory may be a stranger's
 		return "", missing

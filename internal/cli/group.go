@@ -25,7 +25,8 @@ const (
 )
 
 func (g *groupFlags) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&g.name, groupFlag, "", "all repositories of the group `NAME`, without a name those grouped with this one: see \"git rekal help config\"")
+	fs.StringVar(&g.name, groupFlag, "",
+		"all repositories of the group `NAME`, without a name those grouped with this one: see \"git rekal help config\"")
 	fs.Lookup(groupFlag).NoOptDefVal = ownGroups
 	fs.BoolVar(&g.all, "all", false, "all repositories that are set up on this machine; only on a terminal")
 }
@@ -52,10 +53,12 @@ func (g *groupFlags) groupSelection(app *App) group.Which {
 	return out
 }
 
-// joinGroupName writes "--group shop" as "--group=shop" where shop is a group. What else stands behind --group is a word of the question.
+// joinGroupName writes "--group shop" as "--group=shop" where shop is a group. What else stands behind --group is a
+// word of the question.
 func (app *App) joinGroupName(fs *pflag.FlagSet, args []string) []string {
 	at := slices.Index(args, "--"+groupFlag)
-	if end := slices.Index(args, "--"); at < 0 || at+1 >= len(args) || end >= 0 && end < at || fs.Lookup(groupFlag) == nil || strings.HasPrefix(args[at+1], "-") {
+	if end := slices.Index(args, "--"); at < 0 || at+1 >= len(args) || end >= 0 && end < at ||
+		fs.Lookup(groupFlag) == nil || strings.HasPrefix(args[at+1], "-") {
 		return args
 	}
 	names, err := group.Names(context.Background(), app.Process)

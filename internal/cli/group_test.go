@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestGroupForPeople checks that a person at a terminal may ask all repositories and any group, and that an agent on a terminal may not.
+// TestGroupForPeople checks that a person at a terminal may ask all repositories and any group, and that an agent on a
+// terminal may not.
 func TestGroupForPeople(t *testing.T) {
 	d := ready(t)
 	d.Init(d.At("home/other"))
@@ -23,7 +24,8 @@ func TestGroupForPeople(t *testing.T) {
 		}
 		for _, env := range []string{"CLAUDECODE=1", ""} {
 			d.person, d.Env = env != "", []string{env}
-			if status := d.run(args...); status != 2 || d.stdout != "" || !strings.Contains(strings.ReplaceAll(d.stderr, "\ngit-rekal: ", " "), "only a person at a terminal may ask") {
+			if status := d.run(args...); status != 2 || d.stdout != "" ||
+				!strings.Contains(strings.ReplaceAll(d.stderr, "\ngit-rekal: ", " "), "only a person at a terminal may ask") {
 				t.Errorf("%q with %q: status %d, %s%s", args, env, status, d.stdout, d.stderr)
 			}
 		}

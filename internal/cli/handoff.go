@@ -79,7 +79,8 @@ func (c *handoffOptions) run(ctx context.Context, app *App) error {
 			return err
 		}
 		command, err = launch.Begin(c.to, fmt.Sprintf(
-			"Going on with %s: read the file %s (or run: git rekal handoff %s), look at the code, and go on with the work.", ref, file, ref.ID), c.more)
+			"Going on with %s: read the file %s (or run: git rekal handoff %s), look at the code, and go on with the work.", ref,
+			file, ref.ID), c.more)
 		command.Dir = w.Repo.Layout().WorkTree
 		return err
 	})

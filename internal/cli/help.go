@@ -43,8 +43,8 @@ func (c *helpOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *helpOptions) run(_ context.Context, app *App) error { return app.help(c.wanted) }
 
-// helpSubject is what a call with -h asks about: the name of a topic before it is no question. A search itself is explained by "help recall",
-// and by -h the program.
+// helpSubject is what a call with -h asks about: the name of a topic before it is no question. A search itself is
+// explained by "help recall", and by -h the program.
 func (app *App) helpSubject(cmd *cobra.Command, args []string) *cobra.Command {
 	if cmd.Name() != recallName {
 		return cmd
@@ -92,7 +92,8 @@ func (app *App) commandList(width int) string {
 	}
 	b.WriteByte('\n')
 	for _, group := range commandGroups() {
-		b.WriteString(wrapWords(width, strings.Join(strings.Fields(group[1]), ", "), fmt.Sprintf("  %-11s", group[0]), strings.Repeat(" ", 13)))
+		b.WriteString(wrapWords(width, strings.Join(strings.Fields(group[1]), ", "), fmt.Sprintf("  %-11s", group[0]),
+			strings.Repeat(" ", 13)))
 	}
 	return b.String()
 }
@@ -163,8 +164,9 @@ func exitStatuses(cmd *cobra.Command) string {
 	return ""
 }
 
-// block is a part of a long text, which has an empty line between them: a paragraph, which is filled; a sample, whose lines begin with two
-// spaces and stay as they are; a definition, whose first line is a term and "::"; or a heading, a line in capitals.
+// block is a part of a long text, which has an empty line between them: a paragraph, which is filled; a sample, whose
+// lines begin with two spaces and stay as they are; a definition, whose first line is a term and "::"; or a heading, a
+// line in capitals.
 type block struct {
 	kind       blockKind
 	term, text string

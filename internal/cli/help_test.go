@@ -45,7 +45,8 @@ func TestManuals(t *testing.T) {
 		if diff := cmp.Diff(text, string(got)); diff != "" {
 			t.Errorf("%s differs; go test ./internal/cli -run TestManuals -update writes it:\n%s", path, diff)
 		}
-		if out, err := exec.Command("man", "--warnings", "-E", "UTF-8", "-l", "-Z", path).CombinedOutput(); noMan == nil && (err != nil || strings.Contains(string(out), "warning:")) {
+		if out, err := exec.Command("man", "--warnings", "-E", "UTF-8", "-l", "-Z", path).CombinedOutput(); noMan == nil &&
+			(err != nil || strings.Contains(string(out), "warning:")) {
 			t.Errorf("%s: %v %.300s", path, err, out)
 		}
 	}
@@ -55,7 +56,8 @@ func TestManuals(t *testing.T) {
 func TestTopics(t *testing.T) {
 	d := newDesk(t)
 	for _, name := range []string{"recall", "config", "words"} {
-		if got, want := d.must(name, "-h"), d.must("help", name); got != want || strings.Contains(got, "or: git rekal COMMAND") {
+		if got, want := d.must(name, "-h"), d.must("help", name); got != want ||
+			strings.Contains(got, "or: git rekal COMMAND") {
 			t.Errorf("%s -h: %s", name, got)
 		}
 	}
@@ -64,7 +66,10 @@ func TestTopics(t *testing.T) {
 // No page ends in an empty line, and each tells the values that flags take and have.
 func TestFlagsInHelp(t *testing.T) {
 	d := newDesk(t)
-	for page, says := range map[string]string{"completion": "zsh", "log": "--color WHEN[=always]  ", "init": "--brief MOMENTS[=start]  ", "compress": "(default 2000)", "why": "[FILTER…]"} {
+	for page, says := range map[string]string{
+		"completion": "zsh", "log": "--color WHEN[=always]  ",
+		"init": "--brief MOMENTS[=start]  ", "compress": "(default 2000)", "why": "[FILTER…]",
+	} {
 		got := d.must(page, "-h")
 		if !strings.Contains(got, says) || strings.Contains(got, "\n\n\n") || strings.HasSuffix(got, "\n\n") {
 			t.Errorf("%s: %q is not in %s", page, says, got)

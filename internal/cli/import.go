@@ -26,7 +26,8 @@ type importOptions struct {
 func newImportCmd(app *App) *cobra.Command {
 	c := &importOptions{}
 	cmd := &cobra.Command{
-		Use: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", Short: "take over kept sessions",
+		Use:   "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]",
+		Short: "take over kept sessions",
 		Long: `
 Stores sessions from elsewhere, redacted, with their own times, and ties them to the commits whose lines they wrote. A stored session is
 never stored or captured twice.
@@ -50,7 +51,8 @@ Prints one line of JSON for each source.
 	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: everyone's sessions")
 	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
-	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", setOnce(&c.Agent))
+	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it",
+		setOnce(&c.Agent))
 	return app.withOptions(cmd, c)
 }
 
@@ -124,13 +126,16 @@ func (app *App) tellImport(in curate.Imported) {
 			session.CountNoun(n, "session"), othersList(in.Found.Others)))
 	}
 	if n := len(in.Found.Absent); n > 0 {
-		app.hint(fmt.Sprintf("%s, as %s, not in this clone: fetch Entire's refs without a filter", session.CountNoun(n, "transcript"), printable(in.Found.Absent[0].Path)))
+		app.hint(fmt.Sprintf("%s, as %s, not in this clone: fetch Entire's refs without a filter",
+			session.CountNoun(n, "transcript"), printable(in.Found.Absent[0].Path)))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
-		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.CountNoun(in.Found.Unread[agent], "session"), agent))
+		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read",
+			session.CountNoun(in.Found.Unread[agent], "session"), agent))
 	}
 	for _, dir := range slices.Sorted(maps.Keys(in.Elsewhere)) {
-		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.CountNoun(in.Elsewhere[dir], "session"), dir))
+		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here",
+			session.CountNoun(in.Elsewhere[dir], "session"), dir))
 	}
 }
 
@@ -154,8 +159,10 @@ func othersList(others map[string]int) string {
 
 func importResult(in curate.Imported) result.Import {
 	return result.Import{
-		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns, ToolCalls: in.ToolCalls,
-		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed) + len(in.Found.Absent),
+		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns,
+		ToolCalls: in.ToolCalls,
+		Commits:   in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped,
+		Failed: len(in.Found.Failed) + len(in.Found.Absent),
 		Others: total(in.Found.Others), Unread: total(in.Found.Unread), Elsewhere: total(in.Elsewhere),
 	}
 }

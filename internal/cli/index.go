@@ -40,7 +40,8 @@ returns. Commands and hooks do so by themselves. In the background it has a low 
 	fs := cmd.Flags()
 	fs.BoolVar(&c.vectors, "vectors", false, "make only the vectors that are missing")
 	fs.BoolVar(&c.background, "background", false, "with --vectors: do not wait for them")
-	fs.BoolVar(&c.unasked, "unasked", false, "judge signatures that nobody has looked at, give way to others, and say nothing")
+	fs.BoolVar(&c.unasked, "unasked", false,
+		"judge signatures that nobody has looked at, give way to others, and say nothing")
 	_ = fs.MarkHidden("unasked") // it was just defined
 	fs.BoolVar(&c.path, "path", false, "only print where the databases for SQL lie")
 	return app.withOptions(cmd, c)
@@ -71,7 +72,8 @@ func (c *indexOptions) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.path {
-		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), dataDB), filepath.Join(w.RekalDir(), indexDB))
+		_, err := fmt.Fprintf(app.Stdout, "%s\n%s\n", filepath.Join(w.RekalDir(), dataDB),
+			filepath.Join(w.RekalDir(), indexDB))
 		return errors.Join(w.CheckReady(), err)
 	}
 	app.needFullToEmbed(w)
@@ -112,7 +114,8 @@ func (app *App) makeTables(ctx context.Context, at *ask.Moment) error {
 	return nil
 }
 
-// makeMissing makes the vectors and judges the signatures that are missing. It ends early where somebody cleans the repository, which waits for no vectors.
+// makeMissing makes the vectors and judges the signatures that are missing. It ends early where somebody cleans the
+// repository, which waits for no vectors.
 func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.Workspace) error {
 	if err := w.CheckReady(); err != nil {
 		return err
@@ -134,7 +137,10 @@ func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.W
 	if _, err := w.JudgeSignatures(ctx, conf, math.MaxInt); err != nil || !c.vectors {
 		return w.AsNotInitialised(err)
 	}
-	embedding := workspace.Embedding{Insist: true, Enough: func() bool { return w.CheckReady() != nil }, GiveWay: c.unasked, Await: !c.unasked}
+	embedding := workspace.Embedding{
+		Insist: true, Enough: func() bool { return w.CheckReady() != nil },
+		GiveWay: c.unasked, Await: !c.unasked,
+	}
 	if c.unasked {
 		return w.AsNotInitialised(w.Embed(ctx, conf.Embed, embedding))
 	}
@@ -142,7 +148,9 @@ func (c *indexOptions) makeMissing(ctx context.Context, app *App, w *workspace.W
 }
 
 // embedAndTell makes the vectors that are missing, and says what it does, and what it did.
-func (app *App) embedAndTell(ctx context.Context, w *workspace.Workspace, conf config.Embed, embedding workspace.Embedding) error {
+func (app *App) embedAndTell(ctx context.Context, w *workspace.Workspace, conf config.Embed,
+	embedding workspace.Embedding,
+) error {
 	if conf.IsOff() {
 		app.notify("rekal.embed is off: no vectors are made")
 		return nil
@@ -163,7 +171,8 @@ func (app *App) embedAndTell(ctx context.Context, w *workspace.Workspace, conf c
 	case all == 0:
 		app.notify("all sessions have vectors")
 	case done == all:
-		app.notify(fmt.Sprintf("the vectors of %s are made (%.1f s)", session.CountNoun(all, "session"), app.Now().Sub(started).Seconds()))
+		app.notify(fmt.Sprintf("the vectors of %s are made (%.1f s)", session.CountNoun(all, "session"),
+			app.Now().Sub(started).Seconds()))
 	}
 	return err
 }

@@ -83,15 +83,18 @@ that name agents otherwise, and --trailers=off takes it back. It sets rekal.trai
 	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.parseBriefEvents)
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
-	fs.StringVar(&c.trailers, "trailers", "", "also have commits name the agents that wrote their lines; `HOW` is add, replace or off")
+	fs.StringVar(&c.trailers, "trailers", "",
+		"also have commits name the agents that wrote their lines; `HOW` is add, replace or off")
 	fs.Lookup("trailers").NoOptDefVal = config.TrailersAdd
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
 	fs.BoolVar(&c.all, "all", false, "set up every repository below `DIR`…")
 	fs.BoolVar(&c.global, "global", false, "have every repository come set up, new clones too")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "with --all: only say what would be done")
-	fs.StringArrayVar(&c.exclude.Paths, "exclude", nil, "with --all or --global: leave out folders whose path, or its end, fits `GLOB`")
-	fs.StringArrayVar(&c.exclude.Remotes, "exclude-remote", nil, "with --all or --global: leave out repositories with a remote whose URL fits `GLOB`")
+	fs.StringArrayVar(&c.exclude.Paths, "exclude", nil,
+		"with --all or --global: leave out folders whose path, or its end, fits `GLOB`")
+	fs.StringArrayVar(&c.exclude.Remotes, "exclude-remote", nil,
+		"with --all or --global: leave out repositories with a remote whose URL fits `GLOB`")
 	return app.withOptions(cmd, c)
 }
 
@@ -204,7 +207,8 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 		report.Hints = append(report.Hints, sharingNote(author))
 	}
 	if len(trees) == 0 {
-		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
+		report.Hints = append(report.Hints,
+			`nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if first && !app.oneOfMany { // later it is no news, and doctor tells what is about to go
 		report.Hints = append(report.Hints, firstHints(w, trees, layout.Agents)...)
@@ -212,7 +216,8 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
 	switch {
 	case app.Terminal && len(layout.Agents) == 0 && len(heads) < 2:
-		report.Hints = append(report.Hints, `no coding agent has worked here yet: let one, and commit; then ask: git rekal "why is …"`)
+		report.Hints = append(report.Hints,
+			`no coding agent has worked here yet: let one, and commit; then ask: git rekal "why is …"`)
 	case app.Terminal:
 		report.Hints = append(report.Hints, `ask what was said: git rekal "why is …"; "git rekal -h" lists the commands`)
 	}
@@ -255,7 +260,8 @@ func tiedText(commits int) string {
 	return ", tied to " + session.CountNoun(commits, "commit")
 }
 
-// firstHints tell what is news to who sets a repository up: which agents used here delete their transcripts, and what other tools kept.
+// firstHints tell what is news to who sets a repository up: which agents used here delete their transcripts, and what
+// other tools kept.
 func firstHints(w *workspace.Workspace, trees, agents []string) (hints []string) {
 	for _, k := range doctor.AgentRetention(w) {
 		if slices.Contains(agents, k.Agent) && k.Days > 0 {
@@ -263,14 +269,17 @@ func firstHints(w *workspace.Workspace, trees, agents []string) (hints []string)
 		}
 	}
 	for _, name := range archive.Sources(w.Repo, trees) {
-		hints = append(hints, fmt.Sprintf("sessions that another tool kept are here: %q takes them over", "git rekal import --"+name))
+		hints = append(hints, fmt.Sprintf("sessions that another tool kept are here: %q takes them over",
+			"git rekal import --"+name))
 	}
 	return hints
 }
 
 // takeInLedgers takes in what a clone brought along, and makes the author's own ledger where that
 // is not among it.
-func (c *initOptions) takeInLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
+func (c *initOptions) takeInLedgers(ctx context.Context, app *App, w *workspace.Workspace,
+	author workspace.Author,
+) (done []string, err error) {
 	before, err := author.Ledger.Check()
 	if err != nil {
 		return nil, err
@@ -313,20 +322,26 @@ func (c *initOptions) takeInLedgers(ctx context.Context, app *App, w *workspace.
 	return append(done, "setting rekal.remote "+c.remote), nil
 }
 
-// makeSourcesAbsolute makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
+// makeSourcesAbsolute makes the paths of --from absolute. A folder that is gone may have been the repository's place,
+// and may be misspelt.
 func (c *initOptions) makeSourcesAbsolute(ctx context.Context, app *App, w *workspace.Workspace) error {
 	for i, dir := range c.from {
 		dir = filepath.Clean(app.Path(dir))
 		c.from[i] = dir
 		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{dir})) == 0 {
-			return &usageError{command: "init", err: fmt.Errorf("--from %q: no such folder, and none of %s has a session there; name the folder in which the repository was before",
-				c.from[i], strings.Join(session.Agents(), ", "))}
+			return &usageError{
+				command: "init",
+				err: fmt.Errorf("--from %q: no such folder, and none of %s has a session there; name the folder in which the repository was before",
+					c.from[i], strings.Join(session.Agents(), ", ")),
+			}
 		}
 	}
 	return nil
 }
 
-func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *initOptions) importSessions(ctx context.Context, app *App, w *workspace.Workspace,
+	author workspace.Author,
+) error {
 	if app.notifyPaused(author.Config) {
 		return nil
 	}

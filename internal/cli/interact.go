@@ -44,11 +44,12 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 	pages := app.terminalOutput(c.shape).Screen().Pages()
 	for chosen := (Chosen{Question: c.req.Query}); ; {
 		list := &sessionList{options: c, hits: map[string]result.Hit{}}
-		err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person}, func(w *workspace.Workspace, at *ask.Moment) (err error) {
-			list.at, list.people = at, w.People(ctx)
-			chosen, err = list.choose(ctx, app, in, out, chosen)
-			return err
-		})
+		err := app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: gate.Person},
+			func(w *workspace.Workspace, at *ask.Moment) (err error) {
+				list.at, list.people = at, w.People(ctx)
+				chosen, err = list.choose(ctx, app, in, out, chosen)
+				return err
+			})
 		switch {
 		case err != nil || chosen.ID == "":
 			return err
@@ -61,7 +62,8 @@ func (c *recallOptions) interact(ctx context.Context, app *App) error {
 	}
 }
 
-// pagingWhole is the program with a pager that waits for a key also where a text fits on a screen: the list comes back then.
+// pagingWhole is the program with a pager that waits for a key also where a text fits on a screen: the list comes back
+// then.
 func (app *App) pagingWhole() *App {
 	waits := *app
 	waits.Env = append(slices.Clip(app.Env), "LESS="+cmp.Or(app.Getenv("LESS"), "R")+"$-+F")
@@ -100,7 +102,8 @@ func (l *sessionList) find(ctx context.Context, question string) (items []Choice
 		}
 		day, _, _ := strings.Cut(h.StartedAt, "T")
 		items = append(items, Choice{
-			ID: h.ID, Title: printable(h.Title), About: printable(day + " " + l.people.Name(h.Author) + " · " + h.Source + alikeNote(h)), Link: link.String(),
+			ID: h.ID, Title: printable(h.Title), About: printable(day + " " + l.people.Name(h.Author) + " · " + h.Source +
+				alikeNote(h)), Link: link.String(),
 		})
 	}
 	return items, found.Total, err

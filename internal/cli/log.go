@@ -91,20 +91,24 @@ func (c *logOptions) run(ctx context.Context, app *App) error {
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
-	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		if err := c.splitOperands(at); err != nil {
-			return err
-		}
-		checkpoints, err := at.Log(ctx, c.req)
-		if err != nil {
-			return withFlagName(err)
-		}
-		names, err := at.Names(ctx, sessionIDs(checkpoints)...)
-		if err != nil {
-			return err
-		}
-		return c.print(ctx, app, w, group.Log{Checkpoints: checkpoints, Sessions: names.Len(), Short: names.Short, Subject: w.Subject})
-	})
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			if err := c.splitOperands(at); err != nil {
+				return err
+			}
+			checkpoints, err := at.Log(ctx, c.req)
+			if err != nil {
+				return withFlagName(err)
+			}
+			names, err := at.Names(ctx, sessionIDs(checkpoints)...)
+			if err != nil {
+				return err
+			}
+			return c.print(ctx, app, w, group.Log{
+				Checkpoints: checkpoints, Sessions: names.Len(), Short: names.Short,
+				Subject: w.Subject,
+			})
+		})
 }
 
 // sessionIDs are the IDs of sessions.

@@ -19,8 +19,8 @@ const (
 //
 //	git-rekal: reading transcripts [#########-----------] 120 of 266, 4 s left
 //
-// What is written to App.Stderr meanwhile stands above it. Where stderr is no terminal, within meterAfter, and once all is done, it
-// says nothing.
+// What is written to App.Stderr meanwhile stands above it. Where stderr is no terminal, within meterAfter, and once all
+// is done, it says nothing.
 type meter struct {
 	app   *App
 	out   io.Writer // nil: no terminal
@@ -52,7 +52,8 @@ func (app *App) plainStderr() io.Writer {
 	return app.Stderr
 }
 
-// setProgress says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several goroutines.
+// setProgress says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several
+// goroutines.
 func (m *meter) setProgress(at, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,7 +151,8 @@ func (m *meter) writeLine(text string) {
 	m.occupied = width
 }
 
-// withIndexingMeter does something to the index that may take long. Quiet shows nothing until it is known how much there is to do.
+// withIndexingMeter does something to the index that may take long. Quiet shows nothing until it is known how much
+// there is to do.
 func (app *App) withIndexingMeter(quiet bool, do func(progress func(done, total int)) error) error {
 	shown := app.meter("indexing")
 	defer shown.end()

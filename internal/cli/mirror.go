@@ -91,7 +91,8 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 		return fmt.Errorf("mirror %q: no address begins so", place)
 	}
 	name := config.PlaceName(place) + ".git"
-	dir, fresh := app.Path(name), app.Path("."+name+".new") // a process that dies leaves the second, which the next one makes anew
+	// a process that dies leaves the second, which the next one makes anew
+	dir, fresh := app.Path(name), app.Path("."+name+".new")
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("mirror %q: %s is there already", place, name)
 	}
@@ -113,7 +114,8 @@ func addMirror(ctx context.Context, app *App, url string) (err error) {
 	}
 	long, failed := repo.SHA256At(ctx, mirrorRemote, git.Attended(app.Terminal)) // by its name: messages say no address
 	if long {
-		err = errors.Join(err, repo.SetConfig(ctx, "core.repositoryformatversion", "1"), repo.SetConfig(ctx, "extensions.objectformat", "sha256"))
+		err = errors.Join(err, repo.SetConfig(ctx, "core.repositoryformatversion", "1"),
+			repo.SetConfig(ctx, "extensions.objectformat", "sha256"))
 	}
 	if failed != nil {
 		err = errors.Join(err, fmt.Errorf("mirror %q: %w", place, failed))

@@ -31,9 +31,12 @@ func (e *unagreedError) Hint() string {
 	return fmt.Sprintf(`run it on a terminal, or agree with %q`, printable(e.agrees))
 }
 
-// confirmFirstSend shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can be asked, nothing is to be sent: that is an
-// unagreedError if there is something; agrees is the command that would agree.
-func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, remote string, to workspace.Route, agrees string) (send bool, err error) {
+// confirmFirstSend shows a person what would go to a remote that they did not agree to yet, and asks. Where nobody can
+// be asked, nothing is to be sent: that is an unagreedError if there is something; agrees is the command that would
+// agree.
+func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, remote string, to workspace.Route,
+	agrees string,
+) (send bool, err error) {
 	if !app.canAsk() {
 		out, err := author.Ledger.Outgoing(ctx, remote)
 		if err == nil && len(out.Sessions)+out.Memories > 0 {
@@ -46,12 +49,16 @@ func (app *App) confirmFirstSend(ctx context.Context, author workspace.Author, r
 		return false, err
 	}
 	fmt.Fprint(app.Stderr, shown)
-	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`, printable(strings.Join(to.Push, " or "))))
+	app.notify(fmt.Sprintf(`everybody who can read %s can read this then; from then on "git push" sends what is new, too`,
+		printable(strings.Join(to.Push, " or "))))
 	return app.ask(ctx, "send it?")
 }
 
-// confirmFetch has the user agree before ledgers come from another address than the one agreed to. Where nobody can be asked, that is an unagreedError.
-func (app *App) confirmFetch(ctx context.Context, remote string, to workspace.Route, agrees string) (fetch bool, err error) {
+// confirmFetch has the user agree before ledgers come from another address than the one agreed to. Where nobody can be
+// asked, that is an unagreedError.
+func (app *App) confirmFetch(ctx context.Context, remote string, to workspace.Route,
+	agrees string,
+) (fetch bool, err error) {
 	if !app.canAsk() {
 		return false, &unagreedError{"fetched from", to.Fetch, agrees}
 	}
@@ -120,8 +127,10 @@ func outgoingText(ctx context.Context, author workspace.Author, remote string, r
 		return fmt.Sprintf("nothing of the ledger would go to %s that it does not have\n", to), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would send to %s: %s of %s, %s\n", to, session.CountNoun(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), formatSize(int(out.Bytes)))
-	fmt.Fprintf(&b, "%s, %s\n", session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Memories, "saved note"))
+	fmt.Fprintf(&b, "would send to %s: %s of %s, %s\n", to, session.CountNoun(out.Commits, "commit"),
+		printable(shortRef(author.Ledger.Ref())), formatSize(int(out.Bytes)))
+	fmt.Fprintf(&b, "%s, %s\n", session.CountNoun(len(out.Sessions), "session"),
+		session.CountNoun(out.Memories, "saved note"))
 	writeParts(&b, out.Sessions)
 	return b.String(), nil
 }
@@ -133,7 +142,8 @@ func writeParts(b *strings.Builder, parts []ledger.Part) {
 			fmt.Fprintf(b, "    and %d more\n", len(parts)-i)
 			return
 		}
-		fmt.Fprintf(b, "    %s  %s\n        %s: %s, %s, %s\n", short.Short(p.ID), printable(cmp.Or(p.Prompt, "(no prompt)")), printable(p.Source),
+		fmt.Fprintf(b, "    %s  %s\n        %s: %s, %s, %s\n", short.Short(p.ID), printable(cmp.Or(p.Prompt, "(no prompt)")),
+			printable(p.Source),
 			session.CountNoun(p.Turns, "turn"), session.CountNoun(p.ToolCalls, "tool call"), formatSize(p.Bytes))
 	}
 }

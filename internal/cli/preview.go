@@ -19,7 +19,9 @@ import (
 )
 
 // preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
-func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.Workspace,
+	author workspace.Author,
+) error {
 	capturer := w.Previewer(author)
 	far := app.meter(capture.Reading)
 	capturer.Progress = far.setStage
@@ -41,7 +43,8 @@ func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.
 	}
 	shown := previewText(p, out.Findings, c.show)
 	if kept > 0 {
-		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.CountNoun(kept, "record"))
+		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n",
+			session.CountNoun(kept, "record"))
 	}
 	_, err = io.WriteString(app.Stdout, shown)
 	return err
@@ -50,10 +53,14 @@ func (c *checkpointOptions) preview(ctx context.Context, app *App, w *workspace.
 func previewOf(p capture.Preview) result.Preview {
 	out := result.Preview{
 		Schema: result.Schema, Sessions: p.Sessions, Turns: p.Turns, Tools: p.ToolCalls, Files: p.Files, Links: p.Links,
-		Bytes: p.Bytes, Skipped: p.Skipped, Store: []result.PreviewSession{}, Redacted: map[string]int{}, Findings: []result.Finding{},
+		Bytes: p.Bytes, Skipped: p.Skipped, Store: []result.PreviewSession{}, Redacted: map[string]int{},
+		Findings: []result.Finding{},
 	}
 	for _, s := range p.Parts {
-		out.Store = append(out.Store, result.PreviewSession{ID: s.ID, Source: s.Source, Title: s.Title, Goes: s.Continues, Turns: s.Turns, Tools: s.ToolCalls, Private: s.Private})
+		out.Store = append(out.Store, result.PreviewSession{
+			ID: s.ID, Source: s.Source, Title: s.Title, Goes: s.Continues,
+			Turns: s.Turns, Tools: s.ToolCalls, Private: s.Private,
+		})
 	}
 	for _, f := range p.Findings {
 		out.Redacted[f.Rule]++
@@ -70,14 +77,16 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 		return "nothing new to store\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.CountNoun(p.Files, "file"), formatSize(p.Bytes))
+	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.CountNoun(p.Files, "file"),
+		formatSize(p.Bytes))
 	if p.Links > 0 {
 		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", session.CountNoun(p.Links, "session"))
 	}
 	if p.Skipped > 0 {
 		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.CountNoun(p.Skipped, "line"))
 	}
-	short, sources := namesOf(p.Parts, func(p capture.Part) string { return p.ID }), groupBy(p.Parts, func(p capture.Part) string { return p.Source })
+	short, sources := namesOf(p.Parts, func(p capture.Part) string { return p.ID }),
+		groupBy(p.Parts, func(p capture.Part) string { return p.Source })
 	for _, source := range slices.Sorted(maps.Keys(sources)) {
 		writeSource(&b, source, sources[source], short)
 	}
@@ -117,7 +126,8 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 		if p.Private {
 			note += ", private"
 		}
-		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), session.CountNoun(p.Turns, "turn"), session.CountNoun(p.ToolCalls, "tool call"), note)
+		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title),
+			session.CountNoun(p.Turns, "turn"), session.CountNoun(p.ToolCalls, "tool call"), note)
 	}
 }
 

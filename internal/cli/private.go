@@ -42,22 +42,30 @@ SESSION may be the agent's own ID of a session that is not captured yet. --undo 
 }
 
 func (c *privateOptions) run(ctx context.Context, app *App) error {
-	return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.moveLedgers(ctx, app, w, author) })
+	return app.withRewriteLock(ctx, func(w *workspace.Workspace,
+		author workspace.Author,
+	) error {
+		return c.moveLedgers(ctx, app, w, author)
+	})
 }
 
-func (c *privateOptions) moveLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+func (c *privateOptions) moveLedgers(ctx context.Context, app *App, w *workspace.Workspace,
+	author workspace.Author,
+) error {
 	do, became := curate.KeepPrivate, "private"
 	if c.undo {
 		do, became = curate.MakePublic, "no longer private"
 	}
 	out, err := do(ctx, w, author, c.ids)
 	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
-		return fmt.Errorf(`%s still holds what an earlier scrub took out: run "git rekal sync" first`, strings.Join(pushed.Remotes, ", "))
+		return fmt.Errorf(`%s still holds what an earlier scrub took out: run "git rekal sync" first`,
+			strings.Join(pushed.Remotes, ", "))
 	}
 	if err != nil {
 		return err
 	}
-	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "), session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Turns, "turn"))
+	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "),
+		session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Turns, "turn"))
 	if out.Sent > 0 {
 		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
 			session.CountNoun(out.Sent, "turn"), strings.Join(c.ids, " ")))

@@ -12,9 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Start runs the program with what the system gives, and returns the exit status. It is all that a main function calls: everything below is handed
-// its clock, environment, randomness and streams. What is missing (a home folder, a working directory that was deleted) is
-// reported by the command that needs it.
+// Start runs the program with what the system gives, and returns the exit status. It is all that a main function calls:
+// everything below is handed its clock, environment, randomness and streams. What is missing (a home folder, a working
+// directory that was deleted) is reported by the command that needs it.
 func Start(version string, full *Full) int {
 	ctx, _ := signal.NotifyContext(context.Background(), heard()...)
 	home, _ := os.UserHomeDir()
@@ -22,7 +22,10 @@ func Start(version string, full *Full) int {
 	_ = os.Unsetenv(startedBy) // it has a name
 	info, err := os.Stderr.Stat()
 	app := &App{
-		Process: workspace.Process{Dir: workingDir(), Env: os.Environ(), Home: home, Exe: smallPath(full, by), Now: time.Now, Rand: rand.Reader},
+		Process: workspace.Process{
+			Dir: workingDir(), Env: os.Environ(), Home: home, Exe: smallPath(full, by), Now: time.Now,
+			Rand: rand.Reader,
+		},
 		Version: version, Full: full, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Ends: true,
 		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
 	}
@@ -34,7 +37,8 @@ func Start(version string, full *Full) int {
 	return Main(ctx, app, os.Args[1:])
 }
 
-// smallPath is where git-rekal lies, which hooks and processes in the background call: by is what started git-rekal-full, if that is known.
+// smallPath is where git-rekal lies, which hooks and processes in the background call: by is what started
+// git-rekal-full, if that is known.
 func smallPath(full *Full, by string) string {
 	exe, err := os.Executable()
 	if err != nil {

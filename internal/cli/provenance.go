@@ -63,7 +63,8 @@ type aiNote struct {
 	Note   string `json:"note"`
 }
 
-// exportGitAINotes prints the Git AI note of each commit that has one, or writes them. A note that is somebody else's costs its own commit only.
+// exportGitAINotes prints the Git AI note of each commit that has one, or writes them. A note that is somebody else's
+// costs its own commit only.
 func (c *exportOptions) exportGitAINotes(ctx context.Context, app *App) error {
 	written, foreign := 0, 0
 	err := app.withMoment(ctx, ask.Opening{}, func(w *workspace.Workspace, at *ask.Moment) error {

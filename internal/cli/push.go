@@ -36,7 +36,8 @@ asked. Where nobody can be asked (a script, an agent), nothing is sent without -
 		ValidArgsFunction: app.completionFor(takesRemote),
 	}
 	c.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be sent where: sessions, their first prompts, sizes")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false,
+		"only say what would be sent where: sessions, their first prompts, sizes")
 	return app.withOptions(cmd, c)
 }
 
@@ -94,8 +95,11 @@ func (c *pushOptions) run(ctx context.Context, app *App) error {
 	return err
 }
 
-// push sends the ledger, says so, and notes that the user agreed to this remote. They agree by a command, or by their answer; "" if they did.
-func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string, to workspace.Route, agrees string) error {
+// push sends the ledger, says so, and notes that the user agreed to this remote. They agree by a command, or by their
+// answer; "" if they did.
+func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string,
+	to workspace.Route, agrees string,
+) error {
 	if agrees != "" && !author.Config.Agreed(remote, to.All()...) {
 		if send, err := app.confirmFirstSend(ctx, author, remote, to, agrees); !send || err != nil {
 			return err
@@ -109,14 +113,17 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 		return err
 	}
 	if sent.Commits > 0 {
-		app.printDone("sent to %s: %s of %s (%s)", remote, session.CountNoun(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())), printable(strings.Join(to.Push, ", ")))
+		app.printDone("sent to %s: %s of %s (%s)", remote, session.CountNoun(sent.Commits, "commit"),
+			printable(shortRef(author.Ledger.Ref())), printable(strings.Join(to.Push, ", ")))
 	}
 	return app.storeAgreement(ctx, w, author, remote, to)
 }
 
 // storeAgreement notes that the user shares with a remote, and with what its name stands for now, where
 // that is news.
-func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string, to workspace.Route) error {
+func (app *App) storeAgreement(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string,
+	to workspace.Route,
+) error {
 	conf := author.Config
 	if conf.Remote != "" && conf.Remote != remote && slices.Contains(conf.Remotes, conf.Remote) {
 		return nil // this once

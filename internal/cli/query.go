@@ -109,12 +109,13 @@ func (c *queryOptions) run(ctx context.Context, app *App) error {
 			return err
 		}
 	}
-	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		if c.page.ID != "" {
-			return c.printSession(ctx, app, w, at)
-		}
-		return c.selectRows(ctx, app, at)
-	})
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			if c.page.ID != "" {
+				return c.printSession(ctx, app, w, at)
+			}
+			return c.selectRows(ctx, app, at)
+		})
 }
 
 func (c *queryOptions) printSession(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
@@ -130,7 +131,8 @@ func (c *queryOptions) printSession(ctx context.Context, app *App, w *workspace.
 		return c.shape.answer(ctx, app, w, memory, short, func(l text.Look) string { return text.Memory(l, *memory) })
 	}
 	if len(answer.Page) == 0 && c.page.Offset >= answer.Turns && answer.Turns > 0 {
-		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", session.CountNoun(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
+		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them",
+			session.CountNoun(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
 	}
 	return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Session(l, *answer) })
 }

@@ -75,16 +75,19 @@ A folder in which a commit of a ledger of this repository is checked out.
 A date or a code revision also includes what was said by then and imported later.`,
 	}
 	fs := cmd.Flags()
-	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one", setOnce(&c.req.File))
+	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one",
+		setOnce(&c.req.File))
 	fs.StringArrayVar(&c.req.Path, "path", nil, "like --file, with git's `PATHSPEC`; may be given several times")
-	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server", setOnce(&c.req.Commit))
+	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server",
+		setOnce(&c.req.Commit))
 	fs.Func("checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder", setOnce(&c.req.Checkpoint))
 	authorFlag(fs, &c.req.Author)
 	fs.Func("actor", "sessions that `WHO` started: human or agent", setOnce(&c.req.Actor))
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", setOnce(&c.req.Kind))
-	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
+	fs.StringArrayVar(&c.req.Files, "files", nil,
+		"only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	verifiedFlag(fs, &c.req.Verified)
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	c.addListFlags(fs)
@@ -95,14 +98,16 @@ A date or a code revision also includes what was said by then and imported later
 func (c *recallOptions) addListFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
-	fs.BoolVarP(&c.choose, "interactive", "i", false, "choose a session from a list that follows what you type; on a terminal only")
+	fs.BoolVarP(&c.choose, "interactive", "i", false,
+		"choose a session from a list that follows what you type; on a terminal only")
 	c.group.addFlags(fs)
 	c.shape.addFlags(fs)
 }
 
 // authorFlag is the filter --author, which log has, too.
 func authorFlag(fs *pflag.FlagSet, name *string) {
-	fs.Func("author", "by people whose name or e-mail address, as in the mailmap, contains `TEXT` in any case", setOnce(name))
+	fs.Func("author", "by people whose name or e-mail address, as in the mailmap, contains `TEXT` in any case",
+		setOnce(name))
 }
 
 // agentFlag is the filter --agent, which log has, too.
@@ -160,8 +165,8 @@ func (c *recallOptions) validate(fs *pflag.FlagSet, args []string) error {
 	return c.shape.validate()
 }
 
-// Memory is first collected at 40 MB, by when the process of nearly every question has ended, and then before it grows beyond lastMemory,
-// in bytes: 1.1 million turns need that. What brought the index up before may have needed more.
+// Memory is first collected at 40 MB, by when the process of nearly every question has ended, and then before it grows
+// beyond lastMemory, in bytes: 1.1 million turns need that. What brought the index up before may have needed more.
 const (
 	lastGC     = 1000
 	lastMemory = 64 << 20
@@ -188,7 +193,10 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 	reads := c.shape.printsText(app)
 	var found ask.Found
 	err = app.withIndexingMeter(true, func(progress func(done, total int)) error {
-		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Question: c.req.Query, Reader: c.shape.reader(app), Progress: progress})
+		at, err := ask.Open(ctx, w, ask.Opening{
+			At: c.req.Checkpoint, Records: true, Question: c.req.Query,
+			Reader: c.shape.reader(app), Progress: progress,
+		})
 		if err != nil {
 			return err
 		}
@@ -214,10 +222,13 @@ func (c *recallOptions) run(ctx context.Context, app *App) error {
 }
 
 // print prints an answer, with hints.
-func (c *recallOptions) print(ctx context.Context, app *App, w *workspace.Workspace, found ask.Found, short func(string) string) error {
+func (c *recallOptions) print(ctx context.Context, app *App, w *workspace.Workspace, found ask.Found,
+	short func(string) string,
+) error {
 	answer := found.Recall
 	c.hintIntent(app, found)
-	if c.shape.printsText(app) && app.seenByPerson(c.shape) && answer.Total == 0 && !c.group.isGiven() && found.Names.Len() == 0 {
+	if c.shape.printsText(app) && app.seenByPerson(c.shape) && answer.Total == 0 && !c.group.isGiven() &&
+		found.Names.Len() == 0 {
 		app.hint(nothingYet)
 	}
 	return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string {
@@ -244,7 +255,8 @@ func (c *recallOptions) hintIntent(app *App, found ask.Found) {
 
 // withFlagName names a filter that can't be answered as its flag.
 func withFlagName(err error) error {
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" || errors.As(err, new(*ask.CheckpointError)) {
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" ||
+		errors.As(err, new(*ask.CheckpointError)) {
 		return fmt.Errorf("--%w", err)
 	}
 	return err

@@ -35,7 +35,8 @@ type resumeOptions struct {
 	held map[string]map[string]workspace.LocalSession // by agent and its ID of the session, as far as it was looked for
 }
 
-// newResumeCmd goes on with a session in its own agent: `git rekal resume 01KJW4MN`. Without arguments in a paused clone it ends the pause.
+// newResumeCmd goes on with a session in its own agent: `git rekal resume 01KJW4MN`. Without arguments in a paused
+// clone it ends the pause.
 func newResumeCmd(app *App) *cobra.Command {
 	c := &resumeOptions{}
 	cmd := &cobra.Command{
@@ -120,7 +121,8 @@ func (app *App) endPause(ctx context.Context) (ended bool, err error) {
 
 // errCannotResume is an error about a session that its agent can't go on with here.
 func errCannotResume(id, reason string) error {
-	return advice.New(fmt.Sprintf("session %s: %s", id, reason), fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, id))
+	return advice.New(fmt.Sprintf("session %s: %s", id, reason),
+		fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, id))
 }
 
 // offered is how many sessions are looked at for a question.
@@ -153,14 +155,20 @@ func lastTurnTime(s *result.Session) string {
 }
 
 // choose finds the session, with its transcript.
-func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
+func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Workspace,
+	at *ask.Moment,
+) (candidate, error) {
 	if s, err := at.Session(ctx, c.what); err == nil {
 		return c.findTranscript(ctx, w, s)
-	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.FindRefs(c.what)) > 0) {
+	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) &&
+		!errors.As(err, new(*ask.UsageError)) || len(session.FindRefs(c.what)) > 0) {
 		return candidate{}, err
 	}
 	app.needFullToEmbed(w)
-	found, err := at.Recall(ctx, ask.Question{Request: ask.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
+	found, err := at.Recall(ctx, ask.Question{
+		Request: ask.Request{Query: c.what, Kind: "session", Limit: offered},
+		Long:    true,
+	})
 	if err != nil {
 		return candidate{}, err
 	}
@@ -190,7 +198,9 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 }
 
 // findTranscript looks for a session's transcript; an error says why it can't be gone on with.
-func (c *resumeOptions) findTranscript(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
+func (c *resumeOptions) findTranscript(ctx context.Context, w *workspace.Workspace,
+	s *result.Session,
+) (candidate, error) {
 	if s.Parent != "" {
 		return candidate{}, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
 	}
@@ -259,7 +269,9 @@ func (app *App) letPersonChoose(ctx context.Context, w *workspace.Workspace, all
 }
 
 // launchCommand makes the command, and says on stderr where the session stood.
-func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
+func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspace.Workspace,
+	chosen candidate,
+) (launch.Command, error) {
 	s := chosen.Session
 	stood := ""
 	if len(s.Commits) > 0 {
@@ -300,7 +312,8 @@ func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspac
 		root := w.Repo.Layout().MainTree
 		command.Dir = filepath.Join(filepath.Dir(root), filepath.Base(root)+"-"+strings.ToLower(s.ID[len(s.ID)-6:]))
 		if c.print {
-			app.hint(fmt.Sprintf("it runs in %s, which \"git worktree add --detach %s %s\" makes", command.Dir, command.Dir, stood))
+			app.hint(fmt.Sprintf("it runs in %s, which \"git worktree add --detach %s %s\" makes", command.Dir, command.Dir,
+				stood))
 			return command, nil
 		}
 		_, err = w.Repo.Run(ctx, "-C", root, "worktree", "add", "--detach", command.Dir, stood)
@@ -312,7 +325,8 @@ func (c *resumeOptions) launchCommand(ctx context.Context, app *App, w *workspac
 	return command, nil
 }
 
-// commitsSince are the commits that were made behind a session's last turn, changed its files, and are not its own: at most offered.
+// commitsSince are the commits that were made behind a session's last turn, changed its files, and are not its own: at
+// most offered.
 func commitsSince(ctx context.Context, w *workspace.Workspace, s *result.Session) (out []string, err error) {
 	var files []string
 	for _, f := range s.Files {
@@ -324,7 +338,8 @@ func commitsSince(ctx context.Context, w *workspace.Workspace, s *result.Session
 		return nil, err
 	}
 	text, err := w.Repo.Run(ctx, append([]string{
-		"-C", w.Repo.Layout().WorkTree, "log", "--no-merges", "--no-color", "--format=%H %s", "--since=" + lastTurnTime(s), "HEAD", "--",
+		"-C", w.Repo.Layout().WorkTree, "log", "--no-merges", "--no-color", "--format=%H %s", "--since=" + lastTurnTime(s),
+		"HEAD", "--",
 	}, files...)...)
 	for l := range strings.Lines(text) {
 		sha, subject, _ := strings.Cut(strings.TrimSpace(l), " ")

@@ -127,7 +127,9 @@ func (c *runOptions) run(ctx context.Context, app *App) error {
 }
 
 // keepOutput stores the output of the command, and prints its short form if the output was not seen.
-func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
+func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result,
+	raw *records.Spool, seen bool,
+) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.notify(fmt.Sprintf("run: nothing was kept: %v", err))
@@ -149,7 +151,8 @@ func (c *runOptions) keepOutput(ctx context.Context, app *App, keeper curate.Kee
 // mendedTime is how long the end of a command that failed waits for how its error was mended before.
 const mendedTime = 150 * time.Millisecond
 
-// mendedBefore is a line about how the error of a command was mended before, behind a new line; "" for nothing, or where that takes too long.
+// mendedBefore is a line about how the error of a command was mended before, behind a new line; "" for nothing, or
+// where that takes too long.
 func (app *App) mendedBefore(ctx context.Context, command, output string) string {
 	ctx, cancel := context.WithTimeout(ctx, mendedTime)
 	defer cancel()
@@ -194,7 +197,8 @@ func (app *App) openToKeepRecords(ctx context.Context) (*workspace.Workspace, er
 	return w, nil
 }
 
-// prepareKeeper opens the repository and loads what redaction needs while the command starts. The function that it returns waits for both.
+// prepareKeeper opens the repository and loads what redaction needs while the command starts. The function that it
+// returns waits for both.
 func (app *App) prepareKeeper(ctx context.Context) func() (curate.Keeper, error) {
 	ask := sync.OnceValues(func() (curate.Keeper, error) {
 		w, err := app.openToKeepRecords(ctx)
@@ -234,6 +238,7 @@ func recordLine(kept records.Record, r compress.Result) string {
 	if kept.Exit != nil {
 		fmt.Fprintf(&b, " exit %d,", *kept.Exit)
 	}
-	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", session.Counted(r.Lines, "line"), session.Thousands(r.Shown), kept.ID)
+	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", session.Counted(r.Lines, "line"), session.Thousands(r.Shown),
+		kept.ID)
 	return b.String()
 }

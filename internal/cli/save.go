@@ -41,7 +41,8 @@ The same text under the same title is not stored again. The answer then names th
   git rekal save --record 42 --title "How the first migration failed"`,
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
+	fs.StringVar(&c.note.Title, "title", "",
+		"the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
 	return app.withOptions(cmd, c)

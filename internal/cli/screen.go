@@ -21,8 +21,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// outputFlags are the flags for how an answer is printed: `git rekal --text --color=always "JWT expiry"`. Without a flag a terminal gets text, and
-// a pipe or a file what scripts and agents read.
+// outputFlags are the flags for how an answer is printed: `git rekal --text --color=always "JWT expiry"`. Without a
+// flag a terminal gets text, and a pipe or a file what scripts and agents read.
 type outputFlags struct {
 	json, text bool
 	color      string
@@ -62,7 +62,8 @@ func (app *App) terminalOutput(s outputFlags) terminal.Output {
 	return terminal.Output{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
 }
 
-// hintIfSearchMeant says what a command did, and how to search for its name instead, to a person who may have meant that. Scripts get no hint.
+// hintIfSearchMeant says what a command did, and how to search for its name instead, to a person who may have meant
+// that. Scripts get no hint.
 func (app *App) hintIfSearchMeant(done, query string) {
 	if app.Terminal || capture.InAgent(app.Getenv) {
 		app.hint(fmt.Sprintf(`%s; to search instead: "git rekal -- %s"`, done, query))
@@ -94,7 +95,9 @@ func (s outputFlags) reader(app *App) gate.Reader {
 }
 
 // shortener shortens IDs to what a person needs of them, where one reads the answer.
-func (s outputFlags) shortener(ctx context.Context, app *App, at *ask.Moment) (short func(id string) string, err error) {
+func (s outputFlags) shortener(ctx context.Context, app *App,
+	at *ask.Moment,
+) (short func(id string) string, err error) {
 	if !s.printsText(app) {
 		return short, nil
 	}
@@ -105,14 +108,19 @@ func (s outputFlags) shortener(ctx context.Context, app *App, at *ask.Moment) (s
 // layout makes the text of an answer for a screen.
 type layout func(text.Look) string
 
-// answer prints one: as JSON, laid out for a person, through the pager on a terminal, or as the lines that scripts read, of which none is
-// folded, and no date is relative to today. short shortens IDs for a person; nil: they are whole.
-func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, short func(id string) string, l layout) error {
+// answer prints one: as JSON, laid out for a person, through the pager on a terminal, or as the lines that scripts
+// read, of which none is folded, and no date is relative to today. short shortens IDs for a person; nil: they are
+// whole.
+func (s outputFlags) answer(ctx context.Context, app *App, w *workspace.Workspace, value any,
+	short func(id string) string, l layout,
+) error {
 	return s.answerAt(ctx, app, w, value, short, func(look text.Look) (string, int) { return l(look), 0 })
 }
 
 // answerAt is answer for a text that is opened at a line, which l gives, too.
-func (s outputFlags) answerAt(ctx context.Context, app *App, w *workspace.Workspace, value any, short func(id string) string, l func(text.Look) (string, int)) error {
+func (s outputFlags) answerAt(ctx context.Context, app *App, w *workspace.Workspace, value any,
+	short func(id string) string, l func(text.Look) (string, int),
+) error {
 	look := text.Look{Color: s.color == "always", Short: short}
 	switch seen := app.seenByPerson(s); {
 	case s.json, !s.linewise && !s.text && !seen:
@@ -132,7 +140,8 @@ func (s outputFlags) answerAt(ctx context.Context, app *App, w *workspace.Worksp
 	return screen.Print(shown, line)
 }
 
-// commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no page is known.
+// commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no
+// page is known.
 func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) string {
 	head, err := w.Repo.Head()
 	if err != nil {

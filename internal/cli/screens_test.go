@@ -18,7 +18,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// hostile is a session in which people and agents wrote all that a screen should not obey, wide text, and text from right to left.
+// hostile is a session in which people and agents wrote all that a screen should not obey, wide text, and text from
+// right to left.
 const hostile = "7e0c1b1e-92e5-4f0a-8d0e-3b8f6d2a7c11"
 
 func (w *tenants) attacks() {
@@ -27,12 +28,14 @@ func (w *tenants) attacks() {
 		return fmt.Sprintf(`{"type":%q,"uuid":%q,"sessionId":%q,"cwd":%q,"version":"2.1.37","gitBranch":"main","timestamp":"2026-03-16T11:0%s:00Z","message":%s}`+"\n",
 			kind, uuid, hostile, w.dir, at, message)
 	}
-	w.transcript(hostile, record("user", "1", "0", `{"role":"user","content":"Clear \u001b[2J\u001b]0;owned\u0007 the hostile \u202edessecorp\u202c screen: 日本語の文字幅を数える 日本語の文字幅を数える, e\u0301\u0301 \ud83d\udc69\u200d\ud83d\udc69\u200d\ud83d\udc67 and\r\nהטקסט הזה נכתב מימין לשמאל\tend"}`)+
+	w.transcript(hostile, record("user", "1", "0",
+		`{"role":"user","content":"Clear \u001b[2J\u001b]0;owned\u0007 the hostile \u202edessecorp\u202c screen: 日本語の文字幅を数える 日本語の文字幅を数える, e\u0301\u0301 \ud83d\udc69\u200d\ud83d\udc69\u200d\ud83d\udc67 and\r\nהטקסט הזה נכתב מימין לשמאל\tend"}`)+
 		record("assistant", "2", "1", `{"role":"assistant","content":[{"type":"text","text":"A hostile answer:\n\n\n    \u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\\n\ttab\u0008\u0008\u0008 back\u009b31m\n`+strings.Repeat("x", 150)+`"},`+
 			`{"type":"tool_use","id":"t","name":"Bash","input":{"command":"printf '\u001b[31m'"}}]}`))
 }
 
-// onTerminal runs a line on a terminal of its own, of some columns and rows, and returns what stands there and the exit status.
+// onTerminal runs a line on a terminal of its own, of some columns and rows, and returns what stands there and the exit
+// status.
 func (w *tenants) onTerminal(line string, columns, rows uint16, env ...string) (string, int) {
 	w.t.Helper()
 	clock := "2026-03-20T10:00:00Z"
@@ -55,7 +58,8 @@ func (w *tenants) onTerminal(line string, columns, rows uint16, env ...string) (
 	return strings.ReplaceAll(string(out), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
-// TestScreens holds what stands on terminals of three sizes, with and without colour. SCREENS=new writes it anew; look at it then.
+// TestScreens holds what stands on terminals of three sizes, with and without colour. SCREENS=new writes it anew; look
+// at it then.
 func TestScreens(t *testing.T) {
 	w := newTenants(t)
 	w.must("git rekal init && git remote add origin git@github.com:example/tenants.git")
@@ -67,10 +71,14 @@ func TestScreens(t *testing.T) {
 	w.must("git rekal checkpoint && git rekal save --title 'Leeway of tokens' 'Tokens have 30 s of leeway, because clocks differ.' && git rekal index")
 	const file = "testdata/screens.txtar"
 	screens := []string{
-		`git-rekal "JWT expiry"`, `git-rekal hostile answer`, `git-rekal why auth/jwt.go:21`, `git-rekal log`, `git-rekal log --oneline`,
-		`git-rekal why not*here.md`, `git-rekal query --session 01KJW4MN --full --limit 4`, `git-rekal query --session ` + hostile + ` --full`,
-		`git-rekal doctor`, `git-rekal show 01KJW4MN`, `git-rekal show HEAD~1`, `git-rekal show HEAD~1..HEAD`, `git-rekal show ` + hostile,
-		`git-rekal show $(git-rekal --kind memory --json | sed 's/.*"id":"\([^"]*\).*/\1/')`, `git-rekal help`, `git-rekal help show`, `git-rekal stats`, `git-rekal stats --lines`,
+		`git-rekal "JWT expiry"`, `git-rekal hostile answer`, `git-rekal why auth/jwt.go:21`, `git-rekal log`,
+		`git-rekal log --oneline`,
+		`git-rekal why not*here.md`, `git-rekal query --session 01KJW4MN --full --limit 4`,
+		`git-rekal query --session ` + hostile + ` --full`,
+		`git-rekal doctor`, `git-rekal show 01KJW4MN`, `git-rekal show HEAD~1`, `git-rekal show HEAD~1..HEAD`,
+		`git-rekal show ` + hostile,
+		`git-rekal show $(git-rekal --kind memory --json | sed 's/.*"id":"\([^"]*\).*/\1/')`, `git-rekal help`,
+		`git-rekal help show`, `git-rekal stats`, `git-rekal stats --lines`,
 	}
 	had, got := sections(t, file), make([]txtar.File, 0, 4*len(screens))
 	t.Run("on", func(t *testing.T) {
@@ -187,17 +195,56 @@ func TestPager(t *testing.T) {
 		status     int
 		want       string // a part of it
 	}{
-		{"GIT_PAGER, with LESS as git sets it", `git-rekal log`, []string{"GIT_PAGER=seen", "PAGER=page"}, 0, "^pager FRX\n$"},
+		{
+			"GIT_PAGER, with LESS as git sets it", `git-rekal log`,
+			[]string{"GIT_PAGER=seen", "PAGER=page"},
+			0,
+			"^pager FRX\n$",
+		},
 		{"LESS of the user's", `git-rekal log`, []string{"GIT_PAGER=seen", "LESS=R"}, 0, "^pager R\n$"},
-		{"core.pager before PAGER", `unset GIT_PAGER; git config core.pager "seen"; git-rekal log`, []string{"PAGER=page"}, 0, "^pager FRX\n$"},
-		{"pager.rekal before that", `unset GIT_PAGER; git config pager.rekal "page | cat"; git-rekal log`, nil, 0, "^other pager\n$"},
+		{
+			"core.pager before PAGER", `unset GIT_PAGER; git config core.pager "seen"; git-rekal log`,
+			[]string{"PAGER=page"},
+			0,
+			"^pager FRX\n$",
+		},
+		{
+			"pager.rekal before that", `unset GIT_PAGER; git config pager.rekal "page | cat"; git-rekal log`, nil, 0,
+			"^other pager\n$",
+		},
 		{"the same, started by git", `unset GIT_PAGER; git rekal log`, nil, 0, "^other pager\n$"},
-		{"none, as pager.rekal says", `unset GIT_PAGER; git config pager.rekal false; git-rekal log`, nil, 0, "^checkpoint [0-9a-f]{40}\n"},
-		{"none, as git says", `unset GIT_PAGER; git config --unset pager.rekal; git --no-pager rekal log`, nil, 0, "^checkpoint [0-9a-f]{40}\n"},
-		{"PAGER", `git config --unset core.pager; unset GIT_PAGER; git-rekal log`, []string{"PAGER=page"}, 0, "^other pager\n$"},
-		{"one that is not there", `git-rekal log`, []string{"GIT_PAGER=nothing-of-that-name"}, 0, "^checkpoint [0-9a-f]{40}\n"},
-		{"the status stays", `git config rekal.enabled maybe; git-rekal doctor`, []string{"GIT_PAGER=seen"}, 1, "^pager FRX\ngit-rekal: something is wrong"},
-		{"git -p gets text", `git config --unset rekal.enabled; git -p rekal log`, []string{"GIT_PAGER=cat;true"}, 0, `(?m)^Date: .* ago\)$`},
+		{
+			"none, as pager.rekal says", `unset GIT_PAGER; git config pager.rekal false; git-rekal log`, nil, 0,
+			"^checkpoint [0-9a-f]{40}\n",
+		},
+		{
+			"none, as git says", `unset GIT_PAGER; git config --unset pager.rekal; git --no-pager rekal log`, nil, 0,
+			"^checkpoint [0-9a-f]{40}\n",
+		},
+		{
+			"PAGER", `git config --unset core.pager; unset GIT_PAGER; git-rekal log`,
+			[]string{"PAGER=page"},
+			0,
+			"^other pager\n$",
+		},
+		{
+			"one that is not there", `git-rekal log`,
+			[]string{"GIT_PAGER=nothing-of-that-name"},
+			0,
+			"^checkpoint [0-9a-f]{40}\n",
+		},
+		{
+			"the status stays", `git config rekal.enabled maybe; git-rekal doctor`,
+			[]string{"GIT_PAGER=seen"},
+			1,
+			"^pager FRX\ngit-rekal: something is wrong",
+		},
+		{
+			"git -p gets text", `git config --unset rekal.enabled; git -p rekal log`,
+			[]string{"GIT_PAGER=cat;true"},
+			0,
+			`(?m)^Date: .* ago\)$`,
+		},
 		{"an agent's terminal", `git-rekal JWT`, []string{"GIT_PAGER=seen", "CODEX_THREAD_ID=1"}, 0, `^\{"schema":1`},
 		{"text, said outright", `git-rekal --text export | cat`, []string{"GIT_PAGER=seen"}, 0, `^1\. Stream the CSV`},
 		{"JSON, said outright", `git-rekal --json JWT`, []string{"GIT_PAGER=seen"}, 0, `^\{"schema":1`},

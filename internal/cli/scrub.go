@@ -88,7 +88,11 @@ func (c *scrubOptions) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *scrubOptions) run(ctx context.Context, app *App) error {
 	if len(c.targets) > 0 {
-		return app.withRewriteLock(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
+		return app.withRewriteLock(ctx, func(w *workspace.Workspace,
+			author workspace.Author,
+		) error {
+			return c.scrub(ctx, app, w, author)
+		})
 	}
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
@@ -101,7 +105,8 @@ func (c *scrubOptions) run(ctx context.Context, app *App) error {
 	return c.scrubRecords(ctx, app, w)
 }
 
-// withRewriteLock opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
+// withRewriteLock opens what a command needs that writes a part of the ledger anew, and keeps other such commands out
+// meanwhile.
 func (app *App) withRewriteLock(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
 	w, author, err := app.openShared(ctx)
 	if err != nil {
@@ -143,13 +148,16 @@ func (c *scrubOptions) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	// From here on the ledger is clean; each step is done although another one fails.
 	said := "nothing of it is left in the ledger"
 	if out.Tip != out.Old {
-		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubCounts(out), session.CountNoun(out.Commits, "commit"),
+			shortRef(author.Ledger.Ref()))
 	}
 	return errors.Join(c.scrubRecords(ctx, app, w), app.finishRewrite(ctx, w, author, out, said))
 }
 
 // finishRewrite does and says what is left when a part of the ledger was written anew.
-func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, done string) error {
+func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed,
+	done string,
+) error {
 	holding, kept := app.replaceOnRemotes(ctx, w, author, out)
 	app.notifyStep("making the caches anew")
 	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
@@ -157,7 +165,10 @@ func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, autho
 	app.printDone("%s", done)
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
-		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })
+		return slices.ContainsFunc(holding, func(remote string) bool {
+			return strings.HasPrefix(ref,
+				"refs/remotes/"+remote+"/")
+		})
 	})
 	app.hintLeftovers(left, out)
 	return errors.Join(err, undone)
@@ -165,7 +176,8 @@ func (app *App) finishRewrite(ctx context.Context, w *workspace.Workspace, autho
 
 // scrubCounts counts what was taken out: "1 session, 3 turns, 2 tool calls".
 func scrubCounts(out ledger.Scrubbed) string {
-	said := session.CountNoun(out.Sessions, "session") + ", " + session.CountNoun(out.Turns, "turn") + ", " + session.CountNoun(out.Calls, "tool call")
+	said := session.CountNoun(out.Sessions, "session") + ", " + session.CountNoun(out.Turns, "turn") + ", " +
+		session.CountNoun(out.Calls, "tool call")
 	switch out.Memories {
 	case 0:
 		return said
@@ -177,7 +189,9 @@ func scrubCounts(out ledger.Scrubbed) string {
 
 // replaceOnRemotes brings the remotes that hold what was scrubbed to the new history, and tells which still
 // hold it.
-func (app *App) replaceOnRemotes(ctx context.Context, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
+func (app *App) replaceOnRemotes(ctx context.Context, w *workspace.Workspace, author workspace.Author,
+	out ledger.Scrubbed,
+) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.notifyStep("replacing the ledger on " + remote)
@@ -202,7 +216,8 @@ func (app *App) replaceOnRemotes(ctx context.Context, w *workspace.Workspace, au
 // hintLeftovers says what is left to do.
 func (app *App) hintLeftovers(left ledger.Leftovers, out ledger.Scrubbed) {
 	if len(left.Refs) > 0 {
-		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
+		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again",
+			strings.Join(left.Refs, ", ")))
 	}
 	if left.Objects > 0 {
 		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, session.CountNoun(left.Objects, "object")))

@@ -25,7 +25,8 @@ type showOptions struct {
 	shape                        outputFlags
 }
 
-// newShowCmd tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
+// newShowCmd tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show
+// main..topic --md`.
 func newShowCmd(app *App) *cobra.Command {
 	c := &showOptions{}
 	cmd := &cobra.Command{
@@ -103,16 +104,17 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
 	app.Public = c.md
-	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		told, err := at.Story(ctx, c.what)
-		if err != nil {
-			return err
-		}
-		if told.Cut {
-			app.hint(`this clone is shallow, so commits are left out: "git fetch --unshallow" gets them`)
-		}
-		return c.print(ctx, app, w, told)
-	})
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			told, err := at.Story(ctx, c.what)
+			if err != nil {
+				return err
+			}
+			if told.Cut {
+				app.hint(`this clone is shallow, so commits are left out: "git fetch --unshallow" gets them`)
+			}
+			return c.print(ctx, app, w, told)
+		})
 }
 
 // shortestRev is how many digits may be the beginning of a commit or ID.
@@ -158,7 +160,8 @@ func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 		return err
 	})
 	if errors.Is(err, records.ErrNoRaw) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(ctx, w, r), app.formatTime(r.At))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(ctx, w, r),
+			app.formatTime(r.At))
 	}
 	if err != nil {
 		return err
@@ -170,7 +173,8 @@ func (c *showOptions) printRecord(ctx context.Context, app *App, id int) error {
 // recordShape is a record as JSON.
 func recordShape(r records.Record) result.Record {
 	out := result.Record{
-		Schema: result.Schema, ID: fmt.Sprint(r.ID), Kind: "record", CapturedAt: result.Time(r.At), Command: r.Command, Dir: r.Dir, Branch: r.Branch,
+		Schema: result.Schema, ID: fmt.Sprint(r.ID), Kind: "record", CapturedAt: result.Time(r.At), Command: r.Command,
+		Dir: r.Dir, Branch: r.Branch,
 		Exit: r.Exit, Instruction: r.Instruction, Purged: r.Hidden, Text: r.Text,
 	}
 	if f := r.From; f != nil {

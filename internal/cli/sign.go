@@ -75,13 +75,16 @@ func (c *signOptions) run(ctx context.Context, app *App) error {
 	}
 	author.Signer.Quiet, author.Signer.Stderr = false, app.Stderr
 	covered, err := author.Ledger.Sign(ctx, func(id git.OID) bool {
-		return c.all || slices.ContainsFunc(c.commits, func(begin string) bool { return strings.HasPrefix(string(id), begin) })
+		return c.all || slices.ContainsFunc(c.commits,
+			func(begin string) bool { return strings.HasPrefix(string(id), begin) })
 	})
 	if strange := (*ledger.StrangeError)(nil); errors.As(err, &strange) {
 		for _, u := range strange.Commits {
-			app.printDone("%.12s %s: %s", u.OID, app.formatTime(u.Committer.When), printable(u.Committer.Name+" <"+u.Committer.Email+">"))
+			app.printDone("%.12s %s: %s", u.OID, app.formatTime(u.Committer.When),
+				printable(u.Committer.Name+" <"+u.Committer.Email+">"))
 		}
-		return advice.New(fmt.Sprintf("%s of your ledger came from elsewhere, so nothing was signed", session.CountNoun(len(strange.Commits), "unsigned commit")),
+		return advice.New(fmt.Sprintf("%s of your ledger came from elsewhere, so nothing was signed",
+			session.CountNoun(len(strange.Commits), "unsigned commit")),
 			`look at each with "git show"; "git rekal sign COMMIT…" covers those that you name, "git rekal sign --all" all`)
 	}
 	if errors.Is(err, ledger.ErrUnsigned) {

@@ -73,8 +73,9 @@ func TestLongReadme(t *testing.T) {
 // check runs the command, which must do something, and compares.
 func (c told) check(w *tenants) {
 	w.t.Helper()
-	out, errs, err := w.sh(strings.Replace(c.line, "rekal sync", "rekal sync --yes", 1)) // a person on a terminal would be asked
-	if strings.Contains(c.output, "git-rekal: ") {                                       // it shows stderr, too
+	// a person on a terminal would be asked
+	out, errs, err := w.sh(strings.Replace(c.line, "rekal sync", "rekal sync --yes", 1))
+	if strings.Contains(c.output, "git-rekal: ") { // it shows stderr, too
 		out += errs
 	}
 	switch {

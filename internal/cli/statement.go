@@ -74,8 +74,13 @@ func readStatementFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxStatement))
 }
 
-func (c *checkOptions) checkStatement(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, text []byte) (result.Checked, error) {
-	out := result.Checked{Schema: result.Schema, Rules: []string{check.Statement}, Findings: []result.CheckFinding{}, Unseen: []result.CheckFinding{}}
+func (c *checkOptions) checkStatement(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment,
+	text []byte,
+) (result.Checked, error) {
+	out := result.Checked{
+		Schema: result.Schema, Rules: []string{check.Statement}, Findings: []result.CheckFinding{},
+		Unseen: []result.CheckFinding{},
+	}
 	add := func(state, what string) {
 		out.Findings = append(out.Findings, result.CheckFinding{Rule: check.Statement, State: state, Text: what})
 	}

@@ -60,7 +60,8 @@ file; .git/rekal/state.db keeps the answers.
   git rekal stats --lines main..topic`,
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&c.req.By, "by", "model", "sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session")
+	fs.StringVar(&c.req.By, "by", "model",
+		"sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session")
 	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
 	fs.BoolVar(&c.failures, "failures", false, "count commands that failed")
 	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
@@ -87,7 +88,8 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 		}
 	}
 	for _, flag := range []string{"by", groupFlag, "all", "sessions", "agent", "since", "until"} {
-		if ofTokens := slices.Contains([]string{"by", groupFlag, "all"}, flag); fs.Changed(flag) && (c.lines || c.sessions && ofTokens) {
+		if ofTokens := slices.Contains([]string{"by", groupFlag, "all"}, flag); fs.Changed(flag) &&
+			(c.lines || c.sessions && ofTokens) {
 			return fmt.Errorf("--%s does not go with --%s", flag, map[bool]string{true: "lines", false: "sessions"}[c.lines])
 		}
 	}
@@ -104,39 +106,40 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
-	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		switch {
-		case c.lines:
-			return c.countLines(ctx, app, w, at)
-		case c.failures:
-			failures, err := at.Failures(ctx, c.req)
+	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			switch {
+			case c.lines:
+				return c.countLines(ctx, app, w, at)
+			case c.failures:
+				failures, err := at.Failures(ctx, c.req)
+				if err != nil {
+					return withFlagName(err)
+				}
+				return c.shape.answer(ctx, app, w, failures, nil, func(l text.Look) string { return text.Failures(l, failures) })
+			case c.sessions:
+				work, err := at.Work(ctx, c.req)
+				if err != nil {
+					return withFlagName(err)
+				}
+				return c.shape.answer(ctx, app, w, work, nil, func(l text.Look) string { return text.Work(l, work) })
+			}
+			stats, notice, err := at.Stats(ctx, c.req)
 			if err != nil {
 				return withFlagName(err)
 			}
-			return c.shape.answer(ctx, app, w, failures, nil, func(l text.Look) string { return text.Failures(l, failures) })
-		case c.sessions:
-			work, err := at.Work(ctx, c.req)
-			if err != nil {
-				return withFlagName(err)
+			var names session.Names
+			if c.req.By == "session" && !c.shape.json {
+				var shown []string
+				for _, r := range stats.Results {
+					shown = append(shown, r.Key)
+				}
+				if names, err = at.Names(ctx, shown...); err != nil {
+					return err
+				}
 			}
-			return c.shape.answer(ctx, app, w, work, nil, func(l text.Look) string { return text.Work(l, work) })
-		}
-		stats, notice, err := at.Stats(ctx, c.req)
-		if err != nil {
-			return withFlagName(err)
-		}
-		var names session.Names
-		if c.req.By == "session" && !c.shape.json {
-			var shown []string
-			for _, r := range stats.Results {
-				shown = append(shown, r.Key)
-			}
-			if names, err = at.Names(ctx, shown...); err != nil {
-				return err
-			}
-		}
-		return c.print(ctx, app, w, stats, notice, names.Short)
-	})
+			return c.print(ctx, app, w, stats, notice, names.Short)
+		})
 }
 
 func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
@@ -149,7 +152,9 @@ func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Wo
 	return c.shape.answer(ctx, app, w, lines, nil, func(l text.Look) string { return text.Lines(l, lines) })
 }
 
-func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, stats result.Stats, notice error, short func(string) string) error {
+func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, stats result.Stats, notice error,
+	short func(string) string,
+) error {
 	if notice != nil {
 		app.hint(notice.Error())
 	}

@@ -23,7 +23,8 @@ func TestInitTells(t *testing.T) {
 	}
 	d.run("push", "--yes")
 	d.run("clean")
-	if d.run("init"); strings.Contains(d.stderr, "nothing is shared") || !strings.Contains(d.stderr, "origin has all of your ledger") {
+	if d.run("init"); strings.Contains(d.stderr, "nothing is shared") ||
+		!strings.Contains(d.stderr, "origin has all of your ledger") {
 		t.Errorf("after clean and init it says %q", d.stderr)
 	}
 	d.person = true
@@ -49,7 +50,8 @@ func TestMessages(t *testing.T) {
 	d.fails(1, "give another port, or none for a free one", "web", "--no-open", "--port="+port)
 	d.fails(1, "name an empty or a new one", "web", "--export", ".")
 	id := strings.Split(d.must("query", "SELECT id FROM sessions"), `"`)[3]
-	if d.run("query", "--session", id, "--offset", "999"); !strings.Contains(d.stderr, "the session has 2 turns, 0 to 1: --offset 999") {
+	if d.run("query", "--session", id, "--offset", "999"); !strings.Contains(d.stderr,
+		"the session has 2 turns, 0 to 1: --offset 999") {
 		t.Errorf("query says %q", d.stderr)
 	}
 	d.dir = t.TempDir()

@@ -42,7 +42,8 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 	fs := cmd.Flags()
 	c.addFlags(fs)
 	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
-	fs.BoolVar(&c.dryRun, "dry-run", false, "only say what would be captured, and sent where: sessions, their first prompts, sizes")
+	fs.BoolVar(&c.dryRun, "dry-run", false,
+		"only say what would be captured, and sent where: sessions, their first prompts, sizes")
 	return app.withOptions(cmd, c)
 }
 
@@ -83,7 +84,8 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	if unshared == nil {
 		unshared = c.shareLedgers(ctx, app, w, author, remote)
 	}
-	return errors.Join(unshared, capture.UpdateCache(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author), app.warnForeignSignatures(ctx, w, author))
+	return errors.Join(unshared, capture.UpdateCache(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author),
+		app.warnForeignSignatures(ctx, w, author))
 }
 
 // warnForeignSignatures says that somebody else's key signed what is in one's own ledger.
@@ -113,7 +115,9 @@ func (app *App) warnStrangeCommits(ctx context.Context, author workspace.Author)
 
 // shareLedgers fetches first: then what is sent is already merged. Where neither works, there is no
 // network, and nothing is lost: the next time brings it.
-func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
+func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author,
+	remote string,
+) error {
 	to, err := w.Route(ctx, remote)
 	if err != nil {
 		return err
@@ -134,7 +138,8 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 	taken, err := author.Ledger.Adopt(ctx, remote) // also of what was fetched before
 	for _, refused := range taken.Refused {
 		over, foreign := (*ledger.BoundsError)(nil), (*ledger.ForeignError)(nil)
-		if own := errors.As(refused, &over) && over.Own || errors.As(refused, &foreign) && foreign.Own; !own { // else push says it, too
+		// else push says it, too
+		if own := errors.As(refused, &over) && over.Own || errors.As(refused, &foreign) && foreign.Own; !own {
 			app.notify(explain(refused))
 		}
 	}
@@ -145,7 +150,8 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 	if err := app.reportScrubbedLedgers(ctx, w, taken.Scrubbed); err != nil {
 		return err
 	}
-	if after, err := ledger.Fetched(w.Repo, remote); err == nil && len(taken.Scrubbed) == 0 { // a scrub changes a history rightly
+	// a scrub changes a history rightly
+	if after, err := ledger.Fetched(w.Repo, remote); err == nil && len(taken.Scrubbed) == 0 {
 		for _, setback := range ledger.RemoteSetbacks(w.Repo, before, after) {
 			app.notify(fmt.Sprintf("%s serves %s: what was seen is kept", remote, printable(setback)))
 		}
@@ -154,7 +160,8 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 		return err
 	}
 	if taken.Ledgers > 0 {
-		app.printDone("fetched from %s: %s with something new (%s)", remote, session.CountNoun(taken.Ledgers, "ledger"), printable(to.Fetch))
+		app.printDone("fetched from %s: %s with something new (%s)", remote, session.CountNoun(taken.Ledgers, "ledger"),
+			printable(to.Fetch))
 	}
 	if author.Config.Remote == "" && unfetched == nil {
 		app.hintMirrored(ctx, w, remote)
@@ -165,7 +172,8 @@ func (c *syncOptions) shareLedgers(ctx context.Context, app *App, w *workspace.W
 		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))
 		return nil
 	case unfetched != nil:
-		app.notify(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
+		app.notify(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`,
+			unfetched, remote))
 	}
 	return unsent
 }

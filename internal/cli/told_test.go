@@ -74,7 +74,10 @@ func newTenants(t *testing.T) *tenants {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{os.Mkdir(w.bin, 0o777), os.Symlink(test, filepath.Join(w.bin, "git-rekal")), os.CopyFS(w.dir, os.DirFS(demo+"/project"))} {
+	for _, err := range []error{
+		os.Mkdir(w.bin, 0o777), os.Symlink(test, filepath.Join(w.bin, "git-rekal")),
+		os.CopyFS(w.dir, os.DirFS(demo+"/project")),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +134,8 @@ func (w *tenants) leaks() {
 		return fmt.Sprintf(`{"type":%q,"uuid":%q,"sessionId":%q,"cwd":%q,"version":"2.1.37","gitBranch":"main","timestamp":"2026-03-18T11:00:00Z","message":%s}`+"\n",
 			kind, uuid, id, w.dir, message)
 	}
-	w.transcript(id, record("user", "1", `{"role":"user","content":"Ask the API for its status, with `+key+`; the door of the server room takes 4711."}`)+
+	w.transcript(id, record("user", "1",
+		`{"role":"user","content":"Ask the API for its status, with `+key+`; the door of the server room takes 4711."}`)+
 		record("assistant", "2", `{"role":"assistant","content":[{"type":"text","text":"I ask it."},`+
 			`{"type":"tool_use","id":"t","name":"Bash","input":{"command":"API_KEY=`+key+` go run ./cmd/status"}}]}`))
 }

@@ -126,7 +126,8 @@ func (c *trailersOptions) run(ctx context.Context, app *App) error {
 		for _, h := range all {
 			for _, helper := range h.Helpers {
 				if helper.Trailer == "" {
-					app.hint(fmt.Sprintf("%s: %s has no address that %s could name", result.ShortOID(h.Commit), printable(helper.Agent), form.Key()))
+					app.hint(fmt.Sprintf("%s: %s has no address that %s could name", result.ShortOID(h.Commit),
+						printable(helper.Agent), form.Key()))
 				}
 			}
 		}

@@ -39,7 +39,10 @@ func (c *trailersOptions) runStaged(ctx context.Context, app *App) error {
 	if err != nil {
 		return w.AsNotInitialised(err)
 	}
-	out := result.Helped{Schema: result.Schema, Helpers: []result.Helper{}, Named: []result.NamedBy{}, Trailers: append([]string{}, lines...)}
+	out := result.Helped{
+		Schema: result.Schema, Helpers: []result.Helper{}, Named: []result.NamedBy{},
+		Trailers: append([]string{}, lines...),
+	}
 	for _, s := range by {
 		one := result.HelperSession{ID: s.ID, Author: author.Email, Tie: session.TieWrote.String(), Lines: s.Lines}
 		i := slices.IndexFunc(out.Helpers, func(h result.Helper) bool { return h.Agent == s.Source && h.Model == s.Model })
@@ -53,11 +56,15 @@ func (c *trailersOptions) runStaged(ctx context.Context, app *App) error {
 	if c.shape.json {
 		return result.Write(app.Stdout, out)
 	}
-	return c.shape.answer(ctx, app, w, nil, nil, func(l text.Look) string { return text.Trailers(l, []result.Helped{out}, true) })
+	return c.shape.answer(ctx, app, w, nil, nil, func(l text.Look) string {
+		return text.Trailers(l, []result.Helped{out},
+			true)
+	})
 }
 
 // errPushed is a rewrite of what others may have.
-var errPushed = advice.New("a remote has some of these commits, and others may have built on them", `name those that are yours alone: "git rekal trailers --rewrite @{upstream}.."`)
+var errPushed = advice.New("a remote has some of these commits, and others may have built on them",
+	`name those that are yours alone: "git rekal trailers --rewrite @{upstream}.."`)
 
 // errNotHead is a rewrite of commits that do not end where HEAD is.
 var errNotHead = errors.New("--rewrite goes up to HEAD: name HEAD, or a range that ends there")
@@ -89,7 +96,8 @@ func (c *trailersOptions) reword(ctx context.Context, app *App, w *workspace.Wor
 		return err
 	}
 	if now := became[head.OID]; now != "" && now != head.OID {
-		if _, err := w.Repo.Run(ctx, "update-ref", "-m", "rekal trailers --rewrite", "HEAD", string(now), string(head.OID)); err != nil {
+		if _, err := w.Repo.Run(ctx, "update-ref", "-m", "rekal trailers --rewrite", "HEAD", string(now),
+			string(head.OID)); err != nil {
 			return err
 		}
 	}
@@ -114,7 +122,9 @@ func (c *trailersOptions) refusePushed(ctx context.Context, repo *git.Repo, orde
 }
 
 // rewordEach makes each commit anew whose message or parents change, parents first. It returns what became of those.
-func (c *trailersOptions) rewordEach(ctx context.Context, repo *git.Repo, ordered []string, all []result.Helped) (map[git.OID]git.OID, error) {
+func (c *trailersOptions) rewordEach(ctx context.Context, repo *git.Repo, ordered []string,
+	all []result.Helped,
+) (map[git.OID]git.OID, error) {
 	became := map[git.OID]git.OID{}
 	for _, id := range ordered {
 		commit, err := repo.Commit(git.OID(id))
@@ -122,7 +132,8 @@ func (c *trailersOptions) rewordEach(ctx context.Context, repo *git.Repo, ordere
 			return nil, err
 		}
 		message, parents, changed := commit.Message, slices.Clone(commit.Parents), false
-		if i := slices.IndexFunc(all, func(h result.Helped) bool { return h.Commit == id }); i >= 0 && len(parents) < 2 && len(all[i].Trailers) > 0 {
+		if i := slices.IndexFunc(all, func(h result.Helped) bool { return h.Commit == id }); i >= 0 && len(parents) < 2 &&
+			len(all[i].Trailers) > 0 {
 			if message, err = c.withTrailers(ctx, repo, message, all[i].Trailers); err != nil {
 				return nil, err
 			}
@@ -143,7 +154,9 @@ func (c *trailersOptions) rewordEach(ctx context.Context, repo *git.Repo, ordere
 	return became, nil
 }
 
-func (c *trailersOptions) withTrailers(ctx context.Context, repo *git.Repo, message string, lines []string) (string, error) {
+func (c *trailersOptions) withTrailers(ctx context.Context, repo *git.Repo, message string,
+	lines []string,
+) (string, error) {
 	if c.replace {
 		message = hook.WithoutNames(message)
 	}
@@ -164,6 +177,9 @@ func tellRewritten(ctx context.Context, app *App, w *workspace.Workspace, became
 		return nil
 	}
 	_, err := w.Repo.Feed(ctx, pairs.String(), "notes", "copy", "--for-rewrite=amend", "--stdin")
-	call := hook.Call{Name: "post-rewrite", Args: []string{"amend"}, Stdin: strings.NewReader(pairs.String()), Skipped: app.tellSkipped}
+	call := hook.Call{
+		Name: "post-rewrite", Args: []string{"amend"}, Stdin: strings.NewReader(pairs.String()),
+		Skipped: app.tellSkipped,
+	}
 	return errors.Join(err, call.Run(ctx, app.Process))
 }

@@ -36,7 +36,8 @@ func (c *versionOptions) run(ctx context.Context, app *App) error {
 		err = fmt.Errorf("%s is of version %s", fullName, full.Version)
 	}
 	v := result.Version{
-		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: full.DuckDB, Ledger: ledger.Format, Go: runtime.Version(),
+		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: full.DuckDB, Ledger: ledger.Format,
+		Go: runtime.Version(),
 	}
 	if err != nil {
 		app.notify(explain(err))
@@ -48,7 +49,8 @@ func (c *versionOptions) run(ctx context.Context, app *App) error {
 	if v.DuckDB != "" {
 		engine = "DuckDB " + v.DuckDB + ", "
 	}
-	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, %sledger format %d, %s)\n", v.Version, v.Libgit2, engine, v.Ledger, v.Go)
+	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, %sledger format %d, %s)\n", v.Version, v.Libgit2, engine,
+		v.Ledger, v.Go)
 	return err
 }
 

@@ -144,7 +144,8 @@ func (c *webOptions) openGroup(ctx context.Context, app *App) (w *workspace.Work
 	return w, site, nil
 }
 
-// rightsSetting names the command that says who may read which repository. It counts in the user's own configuration only.
+// rightsSetting names the command that says who may read which repository. It counts in the user's own configuration
+// only.
 const rightsSetting = "rekal.web.rights"
 
 // rightsCommand is the command that says who may read what; "" for none.
@@ -193,7 +194,8 @@ func (c *webOptions) printAddress(ctx context.Context, app *App, w *workspace.Wo
 	return nil
 }
 
-// exportPages exports the pages; where others are shown pages by the rights of a remote, those that the remote's holdings make.
+// exportPages exports the pages; where others are shown pages by the rights of a remote, those that the remote's
+// holdings make.
 func (c *webOptions) exportPages(ctx context.Context, app *App, w *workspace.Workspace, site Site) error {
 	command, err := rightsCommand(ctx, app)
 	if err != nil {

@@ -53,7 +53,8 @@ Several words that are no path are a question: "git rekal why is the token refre
 	return app.withOptions(cmd, c)
 }
 
-// asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or lines of one.
+// asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or
+// lines of one.
 func (app *App) asksWhy(args []string) bool {
 	fs := newWhyCmd(app).Flags()
 	err := fs.Parse(translateGitFlags(fs, args))
@@ -63,11 +64,12 @@ func (app *App) asksWhy(args []string) bool {
 		err = fs.Parse(maskQuestion(fs, args))
 		said = unmaskWords(fs.Args())
 	}
-	return err == nil && len(strings.Fields(strings.Join(said, " "))) > 1 && slices.ContainsFunc(said, func(arg string) bool {
-		path, last := strings.TrimRight(arg, "0123456789,+-:"), arg[strings.LastIndexByte(arg, ' ')+1:]
-		_, missing := os.Lstat(app.Path(path))
-		return path != "" && missing != nil && !operand.MatchString(last)
-	})
+	return err == nil && len(strings.Fields(strings.Join(said, " "))) > 1 &&
+		slices.ContainsFunc(said, func(arg string) bool {
+			path, last := strings.TrimRight(arg, "0123456789,+-:"), arg[strings.LastIndexByte(arg, ' ')+1:]
+			_, missing := os.Lstat(app.Path(path))
+			return path != "" && missing != nil && !operand.MatchString(last)
+		})
 }
 
 func (c *whyOptions) validate(fs *pflag.FlagSet, args []string) error {
@@ -88,19 +90,20 @@ func (c *whyOptions) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *whyOptions) run(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: c.shape.reader(app)}, func(w *workspace.Workspace, at *ask.Moment) error {
-		answer, err := at.Why(ctx, c.req)
-		if err != nil {
-			return err
-		}
-		short, err := c.shape.shortener(ctx, app, at)
-		var said map[string]result.Exchange
-		if err == nil && c.shape.printsText(app) {
-			said, err = at.Exchanges(ctx, answer.Results)
-		}
-		if err != nil {
-			return err
-		}
-		return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Recall(l, answer, said) })
-	})
+	return app.withMoment(ctx, ask.Opening{At: c.req.Checkpoint, Reader: c.shape.reader(app)},
+		func(w *workspace.Workspace, at *ask.Moment) error {
+			answer, err := at.Why(ctx, c.req)
+			if err != nil {
+				return err
+			}
+			short, err := c.shape.shortener(ctx, app, at)
+			var said map[string]result.Exchange
+			if err == nil && c.shape.printsText(app) {
+				said, err = at.Exchanges(ctx, answer.Results)
+			}
+			if err != nil {
+				return err
+			}
+			return c.shape.answer(ctx, app, w, answer, short, func(l text.Look) string { return text.Recall(l, answer, said) })
+		})
 }

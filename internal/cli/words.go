@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// mask stands before an argument of a search that begins like a flag and can't be one: "--- FAIL: TestX (0.0s)". No argument of a process
-// holds it.
+// mask stands before an argument of a search that begins like a flag and can't be one: "--- FAIL: TestX (0.0s)". No
+// argument of a process holds it.
 const mask = "\x00"
 
 // maskQuestion is the command line of a search as flags are read from it.
@@ -39,7 +39,8 @@ func unmaskWords(args []string) []string {
 	return out
 }
 
-// translateGitFlags writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a question "-1" is a word.
+// translateGitFlags writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a
+// question "-1" is a word.
 func translateGitFlags(fs *pflag.FlagSet, args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range args {
@@ -61,8 +62,8 @@ func translateGitFlags(fs *pflag.FlagSet, args []string) []string {
 // count is a number of results as "git log -3" has it.
 var count = lazy.Expr(`^-[0-9]+$`)
 
-// eachFile gives each path behind --files a flag of its own. Behind the question these are all up to the next flag, before it
-// there is one.
+// eachFile gives each path behind --files a flag of its own. Behind the question these are all up to the next flag,
+// before it there is one.
 func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
 	asked := false
 	for i := 0; i < len(args); i++ {
@@ -112,11 +113,12 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 	return f != nil && f.NoOptDefVal == ""
 }
 
-// guessIntent is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
-// alone or before what only commands take. "" for words to search for, and for a slip of a command's name that is the very word that
-// somebody said.
+// guessIntent is what the arguments of a search may have been meant as: a command that was misspelt, or that another
+// tool has by this name, alone or before what only commands take. "" for words to search for, and for a slip of a
+// command's name that is the very word that somebody said.
 func (app *App) guessIntent(args []string, found result.Recall) string {
-	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return !operand.MatchString(arg) }) {
+	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:],
+		func(arg string) bool { return !operand.MatchString(arg) }) {
 		return ""
 	}
 	name := app.commandFor(args[0])
@@ -129,7 +131,8 @@ func (app *App) guessIntent(args []string, found result.Recall) string {
 
 // hasWord reports whether a text has a word, in any case.
 func hasWord(text, word string) bool {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.Contains(words, strings.ToLower(word))
 }
 
@@ -157,13 +160,15 @@ func (app *App) commandFor(word string) (name string) {
 // foreignCommands maps commands of git and of other tools to our commands that do the same.
 func foreignCommands() map[string]string {
 	return map[string]string{
-		"status": "doctor", "config settings": "help config", "pull fetch": "sync", "blame annotate": "why", "remember": "save",
+		"status": "doctor", "config settings": "help config", "pull fetch": "sync", "blame annotate": "why",
+		"remember":         "save",
 		"delete remove rm": "purge", "install setup": "init", "uninstall": "clean", "ls list history": "log",
 		"stop disable": "pause", "enable continue": "resume", "serve": "web", "diff view cat": "show",
 	}
 }
 
-// isOneTypoFrom reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or two that changed places.
+// isOneTypoFrom reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or
+// two that changed places.
 func isOneTypoFrom(word, name string) bool {
 	if word == name || len(name) < 3 || len(word) < 3 {
 		return false

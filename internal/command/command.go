@@ -1,7 +1,8 @@
 // Package command reads command lines of shells, as far as it takes to tell which programs they run.
 //
-// In: a line that an agent ran, perhaps cut. Out: Form, by which two lines are the same attempt, and Program, by which many lines are counted.
-// Both go by one rule of what belongs to a command. Nothing is run or looked up, and no line is an error: what can't be read has no form.
+// In: a line that an agent ran, perhaps cut. Out: Form, by which two lines are the same attempt, and Program, by which
+// many lines are counted. Both go by one rule of what belongs to a command. Nothing is run or looked up, and no line is
+// an error: what can't be read has no form.
 package command
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Form is the commands that a command line runs, without what changes nothing of what they do: folders, wrappers, redirections, flags, and programs that
-// only read what another prints.
+// Form is the commands that a command line runs, without what changes nothing of what they do: folders, wrappers,
+// redirections, flags, and programs that only read what another prints.
 func Form(line string) []string {
 	var all, attempts []string
 	for _, words := range commandsOf(line, maxDepth) {
@@ -36,8 +37,9 @@ func Form(line string) []string {
 	return attempts
 }
 
-// Program is what a command line runs first, without folders, wrappers and arguments: a program, and its subcommand if it is one of those that
-// have some. "go test" is that of "cd web && timeout 60 go test ./... | tail". It is "" for a line that runs no program.
+// Program is what a command line runs first, without folders, wrappers and arguments: a program, and its subcommand if
+// it is one of those that have some. "go test" is that of "cd web && timeout 60 go test ./... | tail". It is "" for a
+// line that runs no program.
 func Program(line string) string {
 	if utf8.RuneCountInString(line) >= session.CmdPrefix { // its last word may be cut
 		line = line[:max(strings.LastIndexAny(line, " \n"), 0)]
@@ -61,18 +63,20 @@ var (
 	plainWord   = lazy.Expr(`^[a-z][a-z0-9:_-]*$`)
 )
 
-// Hides reports whether the status of a command line is not that of what it runs: the last program of a pipe has it, or one that was called whatever came
-// before.
+// Hides reports whether the status of a command line is not that of what it runs: the last program of a pipe has it, or
+// one that was called whatever came before.
 func Hides(line string) bool {
 	for i, c := range line {
-		if c == '|' && !strings.HasPrefix(line[i:], "||") && (i == 0 || line[i-1] != '|') || strings.HasPrefix(line[i:], "|| true") || strings.HasPrefix(line[i:], "; ") {
+		if c == '|' && !strings.HasPrefix(line[i:], "||") && (i == 0 || line[i-1] != '|') ||
+			strings.HasPrefix(line[i:], "|| true") || strings.HasPrefix(line[i:], "; ") {
 			return true
 		}
 	}
 	return false
 }
 
-// Passes reports whether a command line that ended well shows that another one would end well: it runs all that the other one ran, or what that ran last.
+// Passes reports whether a command line that ended well shows that another one would end well: it runs all that the
+// other one ran, or what that ran last.
 func Passes(passed, failed []string) bool {
 	if len(failed) == 0 || len(passed) == 0 {
 		return false
@@ -84,7 +88,8 @@ func Passes(passed, failed []string) bool {
 // maxDepth is how deep a command may stand in another one's argument.
 const maxDepth = 3
 
-// commandsOf are the words of each command of a line, also of those that a shell is given as an argument, or whose output a variable keeps.
+// commandsOf are the words of each command of a line, also of those that a shell is given as an argument, or whose
+// output a variable keeps.
 func commandsOf(line string, depth int) (all [][]string) {
 	for _, part := range splitCommands(line) {
 		words := commandWords(part)
@@ -119,8 +124,8 @@ func assigned(part string) string {
 	return strings.TrimSuffix(value, ")")
 }
 
-// beforeCommand reports whether the first of some words is none of the command, but a variable, an option, a keyword or a wrapper, and how many
-// words it takes with it.
+// beforeCommand reports whether the first of some words is none of the command, but a variable, an option, a keyword or
+// a wrapper, and how many words it takes with it.
 func beforeCommand(words []string) (more int, ok bool) {
 	word := unquote(words[0])
 	for n := min(len(words), 3); n > 0; n-- {
@@ -129,7 +134,8 @@ func beforeCommand(words []string) (more int, ok bool) {
 		}
 	}
 	before, _, assigns := strings.Cut(word, "=")
-	return 0, word == "" || keywords[word] || word[0] == '-' || assigns && before != "" && !strings.ContainsAny(before, `/."'`)
+	return 0, word == "" || keywords[word] || word[0] == '-' ||
+		assigns && before != "" && !strings.ContainsAny(before, `/."'`)
 }
 
 // keyOf is a command without its flags, and with names as from the same folder.

@@ -25,13 +25,17 @@ func TestPasses(t *testing.T) {
 		{"make >log 2> err", "make", true},
 	} {
 		if got := command.Passes(command.Form(tt.passed), command.Form(tt.failed)); got != tt.want {
-			t.Errorf("%q passes for %q: %v, want %v (%q, %q)", tt.passed, tt.failed, got, tt.want, command.Form(tt.passed), command.Form(tt.failed))
+			t.Errorf("%q passes for %q: %v, want %v (%q, %q)", tt.passed, tt.failed, got, tt.want, command.Form(tt.passed),
+				command.Form(tt.failed))
 		}
 	}
 }
 
 func TestHides(t *testing.T) {
-	for line, want := range map[string]bool{"go test | tail": true, "go test || go vet": false, "go test; echo x": true, "go test || true": true, "go test && go vet": false} {
+	for line, want := range map[string]bool{
+		"go test | tail": true, "go test || go vet": false, "go test; echo x": true,
+		"go test || true": true, "go test && go vet": false,
+	} {
 		if got := command.Hides(line); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
@@ -95,7 +99,10 @@ func TestProgram(t *testing.T) {
 
 // FuzzProgram: any line has at most one program, which reads as one.
 func FuzzProgram(f *testing.F) {
-	for _, line := range []string{"cd a && go test ./...", "out=$(x \"`y 'z\"", "sh -c 'bash -lc \"sh -c a\"'", "timeout -k", "uv run --with", "a |& b &> c << d", "\\", "# a\n\\\n&&"} {
+	for _, line := range []string{
+		"cd a && go test ./...", "out=$(x \"`y 'z\"", "sh -c 'bash -lc \"sh -c a\"'",
+		"timeout -k", "uv run --with", "a |& b &> c << d", "\\", "# a\n\\\n&&",
+	} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -14,9 +14,12 @@ const (
 
 //nolint:gochecknoglobals // a table
 var quietPrograms = map[string]int{
-	"cd": setsUp, "echo": setsUp, "export": setsUp, "set": setsUp, "source": setsUp, ".": setsUp, "true": setsUp, "sleep": setsUp, "printf": setsUp, "pwd": setsUp,
-	"mkdir": setsUp, "unset": setsUp, "pushd": setsUp, "popd": setsUp, "read": setsUp, "wait": setsUp, "exit": setsUp, "test": setsUp, "[": setsUp, "[[": setsUp,
-	"ls": reads, "cat": reads, "grep": reads, "rg": reads, "find": reads, "head": reads, "tail": reads, "wc": reads, "which": reads, "diff": reads, "sed": reads,
+	"cd": setsUp, "echo": setsUp, "export": setsUp, "set": setsUp, "source": setsUp, ".": setsUp, "true": setsUp,
+	"sleep": setsUp, "printf": setsUp, "pwd": setsUp,
+	"mkdir": setsUp, "unset": setsUp, "pushd": setsUp, "popd": setsUp, "read": setsUp, "wait": setsUp, "exit": setsUp,
+	"test": setsUp, "[": setsUp, "[[": setsUp,
+	"ls": reads, "cat": reads, "grep": reads, "rg": reads, "find": reads, "head": reads, "tail": reads, "wc": reads,
+	"which": reads, "diff": reads, "sed": reads,
 }
 
 //nolint:gochecknoglobals // a table
@@ -56,11 +59,15 @@ func (w wrapper) before(words []string) (n int) {
 //nolint:gochecknoglobals // a table
 var wrappers = sync.OnceValue(func() map[string]wrapper {
 	return map[string]wrapper{
-		"time": {0, " -f -o "}, "sudo": {0, " -u -g -C -D -h "}, "doas": {0, " -u -C "}, "env": {0, " -u -C "}, "nice": {0, " -n "}, "ionice": {0, " -c -n "}, "nohup": {},
-		"timeout": {1, " -k -s "}, "gtimeout": {1, " -k -s "}, "stdbuf": {0, " -i -o -e "}, "setsid": {}, "command": {}, "exec": {0, " -a "}, "xvfb-run": {0, " -n -s "},
+		"time": {0, " -f -o "}, "sudo": {0, " -u -g -C -D -h "}, "doas": {0, " -u -C "}, "env": {0, " -u -C "},
+		"nice": {0, " -n "}, "ionice": {0, " -c -n "}, "nohup": {},
+		"timeout": {1, " -k -s "}, "gtimeout": {1, " -k -s "}, "stdbuf": {0, " -i -o -e "}, "setsid": {}, "command": {},
+		"exec": {0, " -a "}, "xvfb-run": {0, " -n -s "},
 		"rtk": {}, "git rekal run": {}, "git-rekal run": {},
-		"python -m": {}, "python3 -m": {}, "npx": {0, " -p --package "}, "bunx": {}, "npm exec": {}, "pnpm exec": {}, "pnpm dlx": {}, "yarn dlx": {}, "yarn exec": {},
-		"uv run": {0, " --with -p --python --package --extra --group --directory --project "}, "uvx": {0, " --from --with -p --python "}, "poetry run": {}, "pipenv run": {},
+		"python -m": {}, "python3 -m": {}, "npx": {0, " -p --package "}, "bunx": {}, "npm exec": {}, "pnpm exec": {},
+		"pnpm dlx": {}, "yarn dlx": {}, "yarn exec": {},
+		"uv run": {0, " --with -p --python --package --extra --group --directory --project "},
+		"uvx":    {0, " --from --with -p --python "}, "poetry run": {}, "pipenv run": {},
 		"pdm run": {}, "hatch run": {}, "bundle exec": {}, "mise exec": {}, "direnv exec": {1, ""}, "dotenv": {0, " -f -e "},
 	}
 })
@@ -75,8 +82,10 @@ var hasSubcommands = sync.OnceValue(func() map[string]bool {
 	docker docker-compose podman buildah kubectl oc helm kustomize minikube kind k3d skaffold terraform tofu terragrunt pulumi ansible-galaxy vagrant packer nomad vault consul
 	aws gcloud gsutil az doctl heroku fly flyctl gh glab tea hub svn hg jj systemctl service launchctl apt apt-get dnf yum apk brew pacman snap flatpak port
 	golangci-lint buf sqlc goose migrate prisma sequelize supabase dbt hugo jekyll git-rekal adb`,
-		"npm run", "pnpm run", "yarn run", "bun run", "deno task", "mise run", "docker compose", "docker buildx", "go mod", "go tool", "uv pip", "git rekal",
-		"gh pr", "gh issue", "gh repo", "gh run", "gh release", "gh workflow", "glab mr", "glab issue", "glab ci", "poetry self", "dotnet ef", "bundle exec")
+		"npm run", "pnpm run", "yarn run", "bun run", "deno task", "mise run", "docker compose", "docker buildx", "go mod",
+		"go tool", "uv pip", "git rekal",
+		"gh pr", "gh issue", "gh repo", "gh run", "gh release", "gh workflow", "glab mr", "glab issue", "glab ci",
+		"poetry self", "dotnet ef", "bundle exec")
 })
 
 // valued are options before a subcommand that take a word.

@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// outside are the places of a line that stand in no quotes, and in no command of another one's argument, with what stands there.
+// outside are the places of a line that stand in no quotes, and in no command of another one's argument, with what
+// stands there.
 func outside(line string) iter.Seq2[int, rune] {
 	return func(yield func(int, rune) bool) {
 		var ends []rune // of what is open
@@ -41,7 +42,8 @@ var comment = lazy.Expr(`(?m)^\s*#.*$`)
 
 var says = lazy.Expr(`^\s*(?:echo|printf)\s`)
 
-// splitCommands cuts a command line where another command begins; what a pipe feeds is left out, unless it is fed with mere words.
+// splitCommands cuts a command line where another command begins; what a pipe feeds is left out, unless it is fed with
+// mere words.
 func splitCommands(line string) (parts []string) {
 	if at := strings.Index(line, "<<"); at >= 0 { // what is read from here on is no command
 		line = line[:at]
@@ -62,7 +64,8 @@ func splitCommands(line string) (parts []string) {
 		switch {
 		case (c == '&' || c == '|') && strings.HasPrefix(next, string(c)):
 			cut(i, i+2, false)
-		case c == ';' || c == '\n' || c == '&' && !strings.HasPrefix(next, ">") && (i == 0 || line[i-1] != '>' && line[i-1] != '|'):
+		case c == ';' || c == '\n' || c == '&' && !strings.HasPrefix(next, ">") &&
+			(i == 0 || line[i-1] != '>' && line[i-1] != '|'):
 			cut(i, i+1, false)
 		case c == '|':
 			cut(i, i+1, true)

@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// candidate is a code commit that a ledger names, and of which the commit in question may be made. Paths are the files that both changed.
+// candidate is a code commit that a ledger names, and of which the commit in question may be made. Paths are the files
+// that both changed.
 type candidate struct {
 	db.CodeCommit
 	when       time.Time    // when it was made; zero: unknown
@@ -20,7 +21,8 @@ type candidate struct {
 	matched    bool
 }
 
-// lineMatch says how many of the distinctive lines that a candidate added the commit in question added, too. All zero: nobody looked.
+// lineMatch says how many of the distinctive lines that a candidate added the commit in question added, too. All zero:
+// nobody looked.
 type lineMatch struct {
 	added         int
 	found         int
@@ -55,8 +57,8 @@ func (s *squash) newCandidate(c db.CodeCommit) *candidate {
 	return k
 }
 
-// matchPatches matches the candidates with the same patch ID. It reports whether there are any: then the commit is a copy of them and of
-// nothing else.
+// matchPatches matches the candidates with the same patch ID. It reports whether there are any: then the commit is a
+// copy of them and of nothing else.
 func (s *squash) matchPatches() (found bool) {
 	for _, k := range s.candidates {
 		k.matched = k.SamePatch
@@ -71,7 +73,10 @@ func (s *squash) matchPatches() (found bool) {
 func (s *squash) matchFiles() {
 	branches := map[string]map[authorBranch]bool{} // by path
 	for _, k := range s.candidates {
-		k.sameFiles = slices.DeleteFunc(k.sameFiles, func(path string) bool { return s.wasInBranch(path, s.blobs[path], k.when) })
+		k.sameFiles = slices.DeleteFunc(k.sameFiles, func(path string) bool {
+			return s.wasInBranch(path, s.blobs[path],
+				k.when)
+		})
 		for _, path := range k.sameFiles {
 			if branches[path] == nil {
 				branches[path] = map[authorBranch]bool{}

@@ -39,7 +39,10 @@ func TestSquash(t *testing.T) {
 	t.Cleanup(repo.Close)
 	ancestor, end, other := commitsOf(t, repo)
 	part := func(branch string, minute int, more func(*candidate)) *candidate {
-		k := &candidate{CodeCommit: db.CodeCommit{Email: "ann@x", Branch: branch, Files: 1, Paths: []string{"a"}}, when: time.Unix(int64(60*minute), 0), present: []git.Commit{other}}
+		k := &candidate{
+			CodeCommit: db.CodeCommit{Email: "ann@x", Branch: branch, Files: 1, Paths: []string{"a"}},
+			when:       time.Unix(int64(60*minute), 0), present: []git.Commit{other},
+		}
 		more(k)
 		return k
 	}
@@ -56,20 +59,41 @@ func TestSquash(t *testing.T) {
 		{"the same content", []*candidate{part("b", 1, same("a"))}, []bool{true}},
 		{"of two branches", []*candidate{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
 		{"that stood there before", []*candidate{part("b", 1, same("stood"))}, []bool{false}},
-		{"much else is in it", []*candidate{part("b", 1, func(p *candidate) { p.sameFiles, p.Files = []string{"a"}, 9 })}, []bool{false}},
+		{
+			"much else is in it",
+			[]*candidate{part("b", 1, func(p *candidate) { p.sameFiles, p.Files = []string{"a"}, 9 })},
+			[]bool{false},
+		},
 		{"most lines", []*candidate{part("b", 1, again(lineMatch{added: 4, found: 3, addedByCommit: 9}))}, []bool{true}},
 		{"few lines", []*candidate{part("b", 1, again(lineMatch{added: 9, found: 3, addedByCommit: 9}))}, []bool{false}},
 		{"two lines", []*candidate{part("b", 1, again(lineMatch{added: 2, found: 2, addedByCommit: 9}))}, []bool{false}},
-		{"two lines, which are all", []*candidate{part("b", 1, again(lineMatch{added: 2, found: 2, addedByCommit: 2, everything: true}))}, []bool{true}},
-		{"two lines of each of two", []*candidate{part("b", 1, again(lineMatch{added: 2, found: 2, addedByCommit: 9})), part("b", 2, again(lineMatch{added: 2, found: 2, addedByCommit: 9}))}, []bool{true, true}},
+		{"two lines, which are all", []*candidate{part("b", 1,
+			again(lineMatch{added: 2, found: 2, addedByCommit: 2, everything: true}))}, []bool{true}},
+		{"two lines of each of two", []*candidate{
+			part("b", 1, again(lineMatch{added: 2, found: 2, addedByCommit: 9})),
+			part("b", 2, again(lineMatch{added: 2, found: 2, addedByCommit: 9})),
+		}, []bool{true, true}},
 		{"on the way, gone", []*candidate{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
 		{"on the way of another branch", []*candidate{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
-		{"on the way, here and no ancestor", []*candidate{part("b", 1, func(*candidate) {}), part("b", 2, same("a"))}, []bool{false, true}},
-		{"an ancestor", []*candidate{part("c", 1, func(p *candidate) { p.present = []git.Commit{ancestor} }), part("b", 2, same("a"))}, []bool{true, true}},
-		{"what arrived earlier", []*candidate{part("b", 1, func(p *candidate) { p.alreadyIn, p.present = true, nil }), part("b", 2, same("a"))}, []bool{false, true}},
+		{
+			"on the way, here and no ancestor",
+			[]*candidate{part("b", 1, func(*candidate) {}), part("b", 2, same("a"))},
+			[]bool{false, true},
+		},
+		{"an ancestor", []*candidate{
+			part("c", 1, func(p *candidate) { p.present = []git.Commit{ancestor} }),
+			part("b", 2, same("a")),
+		}, []bool{true, true}},
+		{"what arrived earlier", []*candidate{
+			part("b", 1, func(p *candidate) { p.alreadyIn, p.present = true, nil }),
+			part("b", 2, same("a")),
+		}, []bool{false, true}},
 		{"later than the end", []*candidate{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
 	} {
-		s := &squash{repo: repo, candidates: c.parts, blobs: map[string]git.OID{"a": "now", "stood": "then"}, past: map[string][]history.Stay{"a": nil, "stood": {{OID: "then"}}}}
+		s := &squash{
+			repo: repo, candidates: c.parts, blobs: map[string]git.OID{"a": "now", "stood": "then"},
+			past: map[string][]history.Stay{"a": nil, "stood": {{OID: "then"}}},
+		}
 		s.matchFiles()
 		s.matchLines()
 		err := s.matchAncestors()

@@ -1,7 +1,7 @@
 // Package commits tells which commits are meant by a revision, and which sessions stand behind them.
 //
-// In: a revision or range, an open index, the repository. Out: each commit with what it was before and became after amends and rebases, and what it
-// was made of where no hook saw it (squash.go). It reads only.
+// In: a revision or range, an open index, the repository. Out: each commit with what it was before and became after
+// amends and rebases, and what it was made of where no hook saw it (squash.go). It reads only.
 package commits
 
 import (
@@ -100,7 +100,8 @@ func withMerged(ctx context.Context, repo *git.Repo, id git.OID) ([]string, erro
 	return ids, nil
 }
 
-// Revisions are the OIDs of what --commit names: one, those that it merged, or those of a range, the newest first; or the beginning of one that is gone.
+// Revisions are the OIDs of what --commit names: one, those that it merged, or those of a range, the newest first; or
+// the beginning of one that is gone.
 func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, name.WrongFilter("commit", fmt.Errorf("%q: %w", rev, err))
@@ -134,7 +135,8 @@ func Revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([
 	return fail(err) // a tree, or a prefix of several commits
 }
 
-// UpTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what is logged is the newest.
+// UpTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what
+// is logged is the newest.
 func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
 	if strings.Contains(rev, "..") {
 		return FindRevisions(ctx, index, repo, rev)
@@ -146,8 +148,8 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 	return readFamilies(ctx, index, repo, starts)
 }
 
-// OfSession lists the commits of a session, with what amends and rebases made of them at last: first the commits that this clone has, then the
-// others. It leaves out commits that no branch, tag or HEAD leads to.
+// OfSession lists the commits of a session, with what amends and rebases made of them at last: first the commits that
+// this clone has, then the others. It leaves out commits that no branch, tag or HEAD leads to.
 func OfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribution.Tie) ([]result.Commit, error) {
 	shas, now := make([]string, len(ties)), make([]git.OID, len(ties))
 	for i, c := range ties {

@@ -38,7 +38,8 @@ func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error 
 	return err
 }
 
-// FollowFrom lists a commit and the commits that the given rewrites lead to from it. Only rewrites in the ledger of the commit's maker count.
+// FollowFrom lists a commit and the commits that the given rewrites lead to from it. Only rewrites in the ledger of the
+// commit's maker count.
 func (l Lineage) FollowFrom(sha string, along ...attribution.RewriteMap) []attribution.Commit {
 	return l.Follow(sha, l.Maker(sha), along...)
 }
@@ -49,7 +50,10 @@ func (l Lineage) Maker(sha string) attribution.Maker {
 	if err != nil {
 		return attribution.Maker{}
 	}
-	return attribution.Maker{Here: true, Author: c.Author.Email, Committer: c.Committer.Email, When: c.Committer.When, Own: l.own}
+	return attribution.Maker{
+		Here: true, Author: c.Author.Email, Committer: c.Committer.Email, When: c.Committer.When,
+		Own: l.own,
+	}
 }
 
 // SHAs lists commits, each once.
@@ -62,8 +66,8 @@ func SHAs(commits []attribution.Commit) []string {
 	return slices.Compact(out)
 }
 
-// FamilyOf are commits, given by their OIDs or beginnings of OIDs, with the commits that amends and rebases turned into them or made of them. Only
-// the ledger of a commit's maker is believed on this.
+// FamilyOf are commits, given by their OIDs or beginnings of OIDs, with the commits that amends and rebases turned into
+// them or made of them. Only the ledger of a commit's maker is believed on this.
 func FamilyOf(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (out []attribution.Commit, err error) {
 	l, err := ReadLineage(ctx, index, repo, shas)
 	if err != nil {
@@ -71,7 +75,8 @@ func FamilyOf(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) 
 	}
 	for _, sha := range shas {
 		by := l.Maker(sha)
-		out = append(out, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Made(c.Email) })...)
+		out = append(out, slices.DeleteFunc(l.Family(sha),
+			func(c attribution.Commit) bool { return c.Email != "" && !by.Made(c.Email) })...)
 	}
 	return out, nil
 }

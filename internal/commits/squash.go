@@ -12,23 +12,26 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no hook. What it was made of is found among
-// the code commits of all ledgers, by their patch-ids and the blobs that they left in their files (code_commits and code_files in the
-// index), and by the objects that are here. Nothing of this is stored. A session that only this finds is inferred.
+// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no hook. What it was made of
+// is found among the code commits of all ledgers, by their patch-ids and the blobs that they left in their files
+// (code_commits and code_files in the index), and by the objects that are here. Nothing of this is stored. A session
+// that only this finds is inferred.
 //
-// Candidates are code commits of ledgers that share a file with the commit, are not reachable from its parent, do not contain it, and are not later:
+// Candidates are code commits of ledgers that share a file with the commit, are not reachable from its parent, do not
+// contain it, and are not later:
 //
-//  1. The same patch-id: the commit is a copy of these and of nothing else. Otherwise:
-//  2. The same blob in a file. It did not stand there before (a revert brings back what did), stands in no other branch of the ledgers
-//     (a lock file or a licence does), and is not empty.
-//  3. The lines: two thirds of those that it added are among those that the commit brought into the same files; of such
-//     commits of its branch together at least three lines, or all that the commit brought. Only where its objects are here.
-//  4. What leads there: ancestors of commits matched so far. Where the objects are gone, earlier commits of the same author on a
-//     branch of that name, until two weeks before, or until one that had come into the history by itself. This does not hold for a
-//     commit whose author's time is not its committer's: that is a copy of one commit.
-//  5. The same change-id and author: Jujutsu, whose rewrites run no hook, made the one of the other. Only where its objects are here.
+// 1. The same patch-id: the commit is a copy of these and of nothing else. Otherwise:  2. The same blob in a file. It
+// did not stand there before (a revert brings back what did), stands in no other branch of the ledgers (a lock file or
+// a licence does), and is not empty.  3. The lines: two thirds of those that it added are among those that the commit
+// brought into the same files; of such commits of its branch together at least three lines, or all that the commit
+// brought. Only where its objects are here.  4. What leads there: ancestors of commits matched so far. Where the
+// objects are gone, earlier commits of the same author on a branch of that name, until two weeks before, or until one
+// that had come into the history by itself. This does not hold for a commit whose author's time is not its committer's:
+// that is a copy of one commit.  5. The same change-id and author: Jujutsu, whose rewrites run no hook, made the one of
+// the other. Only where its objects are here.
 //
-// By 2 to 4, three quarters of a commit's files must be in the commit in question, unless 4 goes by ancestry or by a blob as in 2.
+// By 2 to 4, three quarters of a commit's files must be in the commit in question, unless 4 goes by ancestry or by a
+// blob as in 2.
 
 // Bounds of the search, because a reader waits for it.
 const (
@@ -41,7 +44,8 @@ const (
 	maxSteps       = 20_000
 	maxLines       = 1 << 20 // bytes of a file whose lines are compared
 
-	clockSkew = time.Minute         // between the machine of a commit and the server; none of a commit that a ledger names, because no server made it
+	// between the machine of a commit and the server; none of a commit that a ledger names, because no server made it
+	clockSkew = time.Minute
 	longAgo   = 90 * 24 * time.Hour // older commits are no candidates by the name of a file alone
 )
 
@@ -66,7 +70,9 @@ type squash struct {
 // are found: those with the same patch or change-id (copied), else those whose content it brought into its branch.
 // If objects are missing or damaged (a partial clone) it finds nothing, which is no error: the caller can still
 // show what the index says.
-func SquashedFrom(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
+func SquashedFrom(ctx context.Context, index *db.DB, repo *git.Repo,
+	id git.OID,
+) (out []string, copied bool, err error) {
 	made, err := repo.Commit(id)
 	if err != nil || len(made.Parents) != 1 { // a merge or a root is made of none
 		return nil, false, nil
@@ -107,7 +113,10 @@ func newSquash(repo *git.Repo, rev git.Commit) (*squash, error) {
 	if err != nil || len(changes) == 0 || len(changes) > maxChanges {
 		return nil, err
 	}
-	s := &squash{repo: repo, rev: rev, blobs: map[string]git.OID{}, keys: map[string]db.Key{}, patchID: history.PatchID(repo, rev)}
+	s := &squash{
+		repo: repo, rev: rev, blobs: map[string]git.OID{}, keys: map[string]db.Key{},
+		patchID: history.PatchID(repo, rev),
+	}
 	for _, c := range changes {
 		if c.OldPath != "" {
 			s.keys[c.OldPath] = 0
@@ -123,7 +132,10 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	if s.isNamed, err = index.HasCodeCommit(ctx, string(s.rev.OID)); err != nil {
 		return err
 	}
-	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, SHA: string(s.rev.OID), Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
+	q := db.CodeQuery{
+		Files: s.keys, PatchID: s.patchID, SHA: string(s.rev.OID), Until: s.rev.Committer.When,
+		Slack: clockSkew, Limit: maxKnown,
+	}
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
 		k := s.newCandidate(c)
@@ -193,8 +205,8 @@ func (s *squash) notInBranch(ctx context.Context, tips []git.OID) (map[git.OID]b
 	return out, nil
 }
 
-// notInBranchByTip is notInBranch for each tip alone, because some histories have gaps (git has pruned the older part of a
-// deleted branch): a candidate with such a tip counts as gone.
+// notInBranchByTip is notInBranch for each tip alone, because some histories have gaps (git has pruned the older part
+// of a deleted branch): a candidate with such a tip counts as gone.
 func (s *squash) notInBranchByTip(ctx context.Context, tips []git.OID) map[git.OID]bool {
 	out, broken := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, tip := range tips {
@@ -208,7 +220,8 @@ func (s *squash) notInBranchByTip(ctx context.Context, tips []git.OID) map[git.O
 	return out
 }
 
-// readCandidatesHere reads the candidates that are here, and the first maxBecame commits that they became, if the makers of these say so.
+// readCandidatesHere reads the candidates that are here, and the first maxBecame commits that they became, if the
+// makers of these say so.
 func (s *squash) readCandidatesHere() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.candidates {
@@ -292,7 +305,8 @@ func (s *squash) wasInBranch(path string, blob git.OID, at time.Time) bool {
 func (s *squash) isAlreadyIn(k *candidate) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
-			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.when) {
+			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() &&
+				!st.From.Before(k.when) {
 				return true
 			}
 		}

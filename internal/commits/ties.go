@@ -31,8 +31,9 @@ type TiedSession struct {
 	Ties     []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
 }
 
-// SessionsBehind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
-// wrote most of its lines. It is as --commit of a recall, commit by commit, without what is purged.
+// SessionsBehind lists the commits that a revision or range names, the newest first, each with the sessions behind it:
+// the strongest tie comes first, and then who wrote most of its lines. It is as --commit of a recall, commit by commit,
+// without what is purged.
 func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
 	all, err := FindRevisions(ctx, index, repo, rev)
 	if err != nil {
@@ -63,7 +64,8 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 	return out, nil
 }
 
-// CountTalked is how many sessions only talked meanwhile, of those that are neither purged nor among some that stand behind the commits.
+// CountTalked is how many sessions only talked meanwhile, of those that are neither purged nor among some that stand
+// behind the commits.
 func CountTalked(ctx context.Context, index *db.DB, all attribution.Revisions, behind []string) (int, error) {
 	if len(all) == 0 {
 		return 0, nil

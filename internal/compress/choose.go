@@ -11,7 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-// How much of a line is shown, in characters: of any, and of one that explains another, or of any where not everything fits.
+// How much of a line is shown, in characters: of any, and of one that explains another, or of any where not everything
+// fits.
 const (
 	longestShown  = 300
 	longestDetail = 160
@@ -35,8 +36,8 @@ type piece struct {
 	free  bool
 }
 
-// The ranks of the default order. What stands first of an intent is moved to rank 0. Right behind each come the marks of what is folded, the
-// first of every kind of finding before the second of any.
+// The ranks of the default order. What stands first of an intent is moved to rank 0. Right behind each come the marks
+// of what is folded, the first of every kind of finding before the second of any.
 const (
 	rankTotal   = 1
 	rankFailure = 1000 * iota
@@ -52,8 +53,14 @@ const (
 
 // ranks gives each kind of line its rank: lines of a lower rank are chosen first.
 func (i Intent) ranks() map[kind]int {
-	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, landmark: rankLandmark, warning: rankWarning}
-	for _, lineKind := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {landmark}, Summary: {total}}[i] {
+	ranks := map[kind]int{
+		total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial,
+		landmark: rankLandmark, warning: rankWarning,
+	}
+	for _, lineKind := range map[Intent][]kind{
+		Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning},
+		Diff: {landmark}, Summary: {total},
+	}[i] {
 		ranks[lineKind] = 0
 	}
 	return ranks
@@ -116,7 +123,8 @@ func (k *keeper) pieces(intent Intent) []piece {
 			}
 			for _, d := range m.details {
 				detail := piece{seq: d.seq, text: truncate(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
-				if g.kind < fault || d.depth > 4 && !saysValue(d.text) { // the first lines behind each failure come before further ones of any
+				// the first lines behind each failure come before further ones of any
+				if g.kind < fault || d.depth > 4 && !saysValue(d.text) {
 					detail.rank, detail.free = rankDetail+d.depth, true
 				}
 				out = append(out, detail)
@@ -136,8 +144,8 @@ func (k *keeper) pieces(intent Intent) []piece {
 	return out
 }
 
-// saysValue reports whether a line that explains a failure is the value of an assertion: a line of a diff of what was wanted and what came, which
-// pytest has behind an E, or either of both under its name.
+// saysValue reports whether a line that explains a failure is the value of an assertion: a line of a diff of what was
+// wanted and what came, which pytest has behind an E, or either of both under its name.
 func saysValue(text string) bool {
 	text = strings.TrimLeft(strings.TrimPrefix(text, "E "), " \t|")
 	if len(text) > 1 && (text[0] == '-' || text[0] == '+') && (text[1] == ' ' || text[1] == '\t') {
@@ -150,7 +158,8 @@ func saysValue(text string) bool {
 // valueNames are what runners of tests call both sides of an assertion.
 var valueNames = []string{"expected", "actual", "received", "got", "want", "wanted", "left", "right", "but was"} //nolint:gochecknoglobals // read-only
 
-// headAndTail are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
+// headAndTail are the first and last lines, the last first; fewer where there is something to say. A total sums up what
+// stands before it.
 func (k *keeper) headAndTail(grave bool) (out []entry) {
 	head, tail, summed := headLines, tailLines, -1
 	if grave {
@@ -187,7 +196,10 @@ func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
 		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
-			out = append(out, piece{seq: final.seq, text: foldMark(part), rank: rank + 1 + len(out), mark: part, needs: final.seq})
+			out = append(out, piece{
+				seq: final.seq, text: foldMark(part), rank: rank + 1 + len(out), mark: part,
+				needs: final.seq,
+			})
 			part, size, under = nil, 0, nil // each mark may stand without those before
 		}
 	}
@@ -236,7 +248,8 @@ func braced(items []string) string {
 	return head + "{" + strings.Join(middle, ", ") + "}" + tail
 }
 
-// fitBudget fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen weigh, too.
+// fitBudget fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen
+// weigh, too.
 func (k *keeper) fitBudget(r *Result, opt Options, free int) (left int) {
 	pieces := k.pieces(opt.Intent)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
@@ -251,13 +264,15 @@ func (k *keeper) fitBudget(r *Result, opt Options, free int) (left int) {
 	return left
 }
 
-// chooseWithin takes pieces by rank while there is room. It takes free pieces only up to free bytes of all, and an explaining piece only if no other
-// piece says the same. left is the rank of the first piece for which there is no room.
+// chooseWithin takes pieces by rank while there is room. It takes free pieces only up to free bytes of all, and an
+// explaining piece only if no other piece says the same. left is the rank of the first piece for which there is no
+// room.
 func chooseWithin(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
 	bytes, left := 0, rankDetail
 	for _, p := range pieces {
-		if p.mark == nil && taken[p.seq] || p.needs >= 0 && (!taken[p.needs] || p.mark == nil && told[p.text]) || p.free && bytes+len(p.text) > free {
+		if p.mark == nil && taken[p.seq] || p.needs >= 0 && (!taken[p.needs] || p.mark == nil && told[p.text]) ||
+			p.free && bytes+len(p.text) > free {
 			continue
 		}
 		cost := tokens.Count(p.text) + 1
@@ -304,8 +319,8 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 // leastAlike is how many lines are worth saying what they are like.
 const leastAlike = 10
 
-// writeGap writes how many lines are left out, and what most of them are like. The last mute lines carry no information: if no other line is left
-// out, it writes nothing.
+// writeGap writes how many lines are left out, and what most of them are like. The last mute lines carry no
+// information: if no other line is left out, it writes nothing.
 func (k *keeper) writeGap(b *strings.Builder, from, to, mute int) {
 	if to-from <= mute {
 		return

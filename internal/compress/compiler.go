@@ -31,7 +31,8 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return c.kindOfMakeLine(text), true
 	case startsWithAny(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
-	case startsWithAny(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
+	case startsWithAny(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error",
+		"g++: error", "cc1: "), s.signals&saysError != 0 && strings.Contains(text, "undefined reference to "):
 		c.afterError = true
 		return fault, true
 	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && endsWithByteOf(text, ":"):
@@ -57,13 +58,15 @@ func (c *compiler) kindOfPlaced(text string, s scanned) kind {
 	}
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
-	case startsWithAny(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):
+	case startsWithAny(rest, "note:", "required from", "required by", "in instantiation"),
+		strings.HasSuffix(rest, "required from here"):
 		return detail
 	case startsWithAny(rest, "warning"):
 		return warning
 	case startsWithAny(rest, "error", "fatal error", "undefined reference", "multiple definition"):
 		return fault
-	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || countDigits(rest[1:]) > 0):
+	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 &&
+		(rest[1] == ':' || countDigits(rest[1:]) > 0):
 		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.inPackage && rest != "":
 		return fault
@@ -75,7 +78,8 @@ func (c *compiler) kindOfPlaced(text string, s scanned) kind {
 	return ordinary
 }
 
-// kindOfMakeLine is the kind of a line that make says of itself. It is noise where a make fails, with status 2, because a make that it ran did.
+// kindOfMakeLine is the kind of a line that make says of itself. It is noise where a make fails, with status 2, because
+// a make that it ran did.
 func (c *compiler) kindOfMakeLine(text string) kind {
 	switch {
 	case strings.Contains(text, ": *** "):
@@ -87,7 +91,8 @@ func (c *compiler) kindOfMakeLine(text string) kind {
 			return noise
 		}
 		return fault
-	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"), strings.Contains(text, "Nothing to be done"):
+	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"),
+		strings.Contains(text, "Nothing to be done"):
 		return noise
 	}
 	return ordinary

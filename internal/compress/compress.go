@@ -1,16 +1,17 @@
-// Package compress makes a command's output small. It keeps failures of a test run, errors of a build, and of everything else the
-// beginning, the end and what was asked for.
+// Package compress makes a command's output small. It keeps failures of a test run, errors of a build, and of
+// everything else the beginning, the end and what was asked for.
 //
-// In: bytes as they come, through Write. Out, at Close: a text within a budget of tokens, and what it names. It is deterministic: no
-// model, clock or file. Memory is bounded for any input.
+// In: bytes as they come, through Write. Out, at Close: a text within a budget of tokens, and what it names. It is
+// deterministic: no model, clock or file. Memory is bounded for any input.
 //
-// Promises: each line of the result is a line of the input, or its beginning before "…", or a mark. A mark begins with "… ", says what was
-// left out, and quotes only words of these lines. Lines are as a terminal shows them: without control sequences, a progress bar in its
-// last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
+// Promises: each line of the result is a line of the input, or its beginning before "…", or a mark. A mark begins with
+// "… ", says what was left out, and quotes only words of these lines. Lines are as a terminal shows them: without
+// control sequences, a progress bar in its last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
-// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that differ only in
-// numbers, hashes, times, paths or quotes, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing
-// tests, errors, warnings and totals come first. If they do not fit, one line of each kind is shown, and marks name its others.
+// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that
+// differ only in numbers, hashes, times, paths or quotes, and drop lines of signs alone (keep.go); choose what fits the
+// budget (choose.go). Failing tests, errors, warnings and totals come first. If they do not fit, one line of each kind
+// is shown, and marks name its others.
 package compress
 
 import (
@@ -89,7 +90,10 @@ func New(opt Options) *Compressor {
 		opt.Intent = Recall
 	}
 	first := &goTest{}
-	return &Compressor{opt: opt, goTest: first, tools: newTools(first), words: newVocabulary(opt.Instruction), keep: newKeeper()}
+	return &Compressor{
+		opt: opt, goTest: first, tools: newTools(first), words: newVocabulary(opt.Instruction),
+		keep: newKeeper(),
+	}
 }
 
 // Write takes in a part of the output. It never fails.
@@ -126,8 +130,9 @@ func (c *Compressor) recognise(text string, s scanned) (lineKind kind, tool int)
 	return kindOfAny(text, s, &c.keep), -1
 }
 
-// repeats counts lines of one shape in a row that are noise or ordinary. From the third on, the tools are not asked: a tool that waits for a
-// line does not wait for such. Lines of goTest, tool 0, don't count, because it holds each of them.
+// repeats counts lines of one shape in a row that are noise or ordinary. From the third on, the tools are not asked: a
+// tool that waits for a line does not wait for such. Lines of goTest, tool 0, don't count, because it holds each of
+// them.
 type repeats struct {
 	shape   uint64
 	signals signal

@@ -168,7 +168,8 @@ func honest(t *testing.T, name, input, text string) {
 	}
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		cut, isCut := strings.CutSuffix(l, "…")
-		ok := had[l] || strings.HasPrefix(l, "… ") || l == "" || isCut && slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(b, cut) })
+		ok := had[l] || strings.HasPrefix(l, "… ") || l == "" ||
+			isCut && slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(b, cut) })
 		if !ok {
 			t.Errorf("%s: %q is no line of the input and no mark", name, l)
 		}
@@ -217,8 +218,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestTight names the place of each error where the lines do not fit: of each kind one line is whole, and one mark counts all that is
-// left out.
+// TestTight names the place of each error where the lines do not fit: of each kind one line is whole, and one mark
+// counts all that is left out.
 func TestTight(t *testing.T) {
 	kinds := []string{
 		"Parameter 'p%d' implicitly has an 'any' type, because its declaration names none and nothing else tells it.",
@@ -259,7 +260,8 @@ func TestTight(t *testing.T) {
 func TestShort(t *testing.T) {
 	const line = "[ 10%] Building C object src/CMakeFiles/shop.dir/a.o\n"
 	chatter := strings.Repeat(line, 17)
-	if failed := chatter[:15*len(line)] + "\ncc: error: no input files\n"; compress.Text(failed, compress.Options{}).Text != failed {
+	if failed := chatter[:15*len(line)] + "\ncc: error: no input files\n"; compress.Text(failed,
+		compress.Options{}).Text != failed {
 		t.Errorf("got\n%s", compress.Text(failed, compress.Options{}).Text)
 	}
 	if got := compress.Text(chatter, compress.Options{}).Text; len(got) > 320 {
@@ -269,7 +271,8 @@ func TestShort(t *testing.T) {
 
 // TestPieces gives the same whatever the pieces in which an output comes.
 func TestPieces(t *testing.T) {
-	long := strings.Repeat("drawn\r", 3000) + strings.Repeat("x", 17_000) + "\rdrawn anew\n" + strings.Repeat("y", 17_000) + "\nlast"
+	long := strings.Repeat("drawn\r", 3000) + strings.Repeat("x", 17_000) + "\rdrawn anew\n" +
+		strings.Repeat("y", 17_000) + "\nlast"
 	for _, o := range outputs(t, "seen")[:3] {
 		want := compress.Text(o.text+long, compress.Options{})
 		for _, size := range []int{1, 7, 4096} {
@@ -292,13 +295,14 @@ func TestInstruction(t *testing.T) {
 			b.WriteString("the migration took 14 s\n")
 		}
 	}
-	if r := compress.Text(b.String(), compress.Options{Instruction: "how long did the migration take"}); !strings.Contains(r.Text, "migration took 14 s") {
+	if r := compress.Text(b.String(),
+		compress.Options{Instruction: "how long did the migration take"}); !strings.Contains(r.Text, "migration took 14 s") {
 		t.Errorf("got\n%s", r.Text)
 	}
 }
 
-// TestSaysNothing shows what is left out of what explains an error: lines of signs, without a mark of their own, what was said
-// before, and of makes that ran each other all but the first and the last.
+// TestSaysNothing shows what is left out of what explains an error: lines of signs, without a mark of their own, what
+// was said before, and of makes that ran each other all but the first and the last.
 func TestSaysNothing(t *testing.T) {
 	text := strings.Repeat("[ 10%] Building C object a.o\n", 60) + `a.c:1:2: error: no member named 'x'
     1 | y.x = 1;
@@ -356,7 +360,10 @@ func TestIntents(t *testing.T) {
 	}
 	text := strings.Repeat("src/a.c:1:1: error: no such thing as this one here\nsrc/b.c:1:1: warning: unused and that is what it is\n", 1) +
 		strings.Repeat("filler line of the build\n", 300) + "3 errors generated.\n"
-	for intent, want := range map[compress.Intent]string{compress.Summary: "3 errors generated.", compress.Errors: "error: no such thing", compress.Build: "error: no such"} {
+	for intent, want := range map[compress.Intent]string{
+		compress.Summary: "3 errors generated.",
+		compress.Errors:  "error: no such thing", compress.Build: "error: no such",
+	} {
 		if r := compress.Text(text, compress.Options{Intent: intent, Budget: 100}); !strings.Contains(r.Text, want) {
 			t.Errorf("%s: got\n%s", intent, r.Text)
 		}
@@ -368,9 +375,21 @@ func TestNames(t *testing.T) {
 		text         string
 		paths, terms []string
 	}{
-		{"FAILED tests/test_auth.py::test_login - TypeError: x", []string{"tests/test_auth.py"}, []string{"tests/test_auth.py::test_login", "TypeError"}},
-		{"src/a.ts(3,4): error TS2322: no fmt.Printf\n  at main.go:12", []string{"src/a.ts", "main.go"}, []string{"TS2322", "fmt.Printf"}},
-		{"tests/test_a.py::TestX::test_y[param] PASSED [ 12%]", []string{"tests/test_a.py"}, []string{"tests/test_a.py::TestX::test_y[param]"}},
+		{
+			"FAILED tests/test_auth.py::test_login - TypeError: x",
+			[]string{"tests/test_auth.py"},
+			[]string{"tests/test_auth.py::test_login", "TypeError"},
+		},
+		{
+			"src/a.ts(3,4): error TS2322: no fmt.Printf\n  at main.go:12",
+			[]string{"src/a.ts", "main.go"},
+			[]string{"TS2322", "fmt.Printf"},
+		},
+		{
+			"tests/test_a.py::TestX::test_y[param] PASSED [ 12%]",
+			[]string{"tests/test_a.py"},
+			[]string{"tests/test_a.py::TestX::test_y[param]"},
+		},
 		{"ERROR [tests/test_a.py::test_y[two words]]", []string{"tests/test_a.py"}, []string{"tests/test_a.py::test_y"}},
 		{"error[E0308]: mismatched types\n  --> src/main.rs:2:5", []string{"src/main.rs"}, []string{"E0308"}},
 		{"warning[unused_mut] in [INFO] test_z[a-1]", nil, []string{"unused_mut", "test_z", "a-1"}},
@@ -436,27 +455,44 @@ func TestRunners(t *testing.T) {
 		want []string
 	}{
 		"mocha": {
-			"  cart\n" + strings.Repeat("    ✓ adds an item\n", 80) + "    1) empties\n\n  80 passing (2s)\n  1 failing\n\n  1) cart\n       empties:\n     AssertionError: expected 3 to equal 0\n      at Context.<anonymous> (test/cart.js:41:12)\n",
-			[]string{"80 passing", "1 failing", "  1) cart", "empties:", "AssertionError: expected 3 to equal 0", "test/cart.js:41:12"},
+			"  cart\n" + strings.Repeat("    ✓ adds an item\n", 80) +
+				"    1) empties\n\n  80 passing (2s)\n  1 failing\n\n  1) cart\n       empties:\n     AssertionError: expected 3 to equal 0\n      at Context.<anonymous> (test/cart.js:41:12)\n",
+			[]string{
+				"80 passing", "1 failing", "  1) cart", "empties:", "AssertionError: expected 3 to equal 0",
+				"test/cart.js:41:12",
+			},
 		},
 		"phpunit": {
-			"PHPUnit 9.6.7\n\n" + strings.Repeat("...............  15 / 900 (  1%)\n", 60) + "\nThere was 1 failure:\n\n1) Shop\\CartTest::testTotal\nFailed asserting that 3 matches expected 4.\n\n/app/tests/CartTest.php:17\n\nFAILURES!\nTests: 900, Assertions: 1200, Failures: 1.\n",
-			[]string{"1) Shop\\CartTest::testTotal", "Failed asserting that 3 matches expected 4.", "/app/tests/CartTest.php:17", "Tests: 900, Assertions: 1200, Failures: 1."},
+			"PHPUnit 9.6.7\n\n" + strings.Repeat("...............  15 / 900 (  1%)\n", 60) +
+				"\nThere was 1 failure:\n\n1) Shop\\CartTest::testTotal\nFailed asserting that 3 matches expected 4.\n\n/app/tests/CartTest.php:17\n\nFAILURES!\nTests: 900, Assertions: 1200, Failures: 1.\n",
+			[]string{
+				"1) Shop\\CartTest::testTotal", "Failed asserting that 3 matches expected 4.", "/app/tests/CartTest.php:17",
+				"Tests: 900, Assertions: 1200, Failures: 1.",
+			},
 		},
 		"rspec": {
-			"Money\n" + strings.Repeat("  keeps cents\n", 90) + "\nFailures:\n\n  1) Money adds\n     Failure/Error: it { expect(a + b).to eq 5 }\n\n       expected: 5\n            got: -1\n     # ./spec/money_spec.rb:3:in `block'\n\n91 examples, 1 failure\n\nFailed examples:\n\nrspec ./spec/money_spec.rb:3 # Money adds\n\nRandomized with seed 9\n",
-			[]string{"rspec ./spec/money_spec.rb:3 # Money adds", "  1) Money adds", "Failure/Error: it { expect(a + b).to eq 5 }", "./spec/money_spec.rb:3", "91 examples, 1 failure"},
+			"Money\n" + strings.Repeat("  keeps cents\n", 90) +
+				"\nFailures:\n\n  1) Money adds\n     Failure/Error: it { expect(a + b).to eq 5 }\n\n       expected: 5\n            got: -1\n     # ./spec/money_spec.rb:3:in `block'\n\n91 examples, 1 failure\n\nFailed examples:\n\nrspec ./spec/money_spec.rb:3 # Money adds\n\nRandomized with seed 9\n",
+			[]string{
+				"rspec ./spec/money_spec.rb:3 # Money adds", "  1) Money adds",
+				"Failure/Error: it { expect(a + b).to eq 5 }", "./spec/money_spec.rb:3", "91 examples, 1 failure",
+			},
 		},
 		"minitest": {
 			strings.Repeat("...\n", 300) + "Finished in 0.006824s, 7620.0178 runs/s.\n\n  1) Error:\nTestQueue#test_nil:\nNoMethodError: undefined method `size'\n    t.rb:54:in `test_nil'\n\n52 runs, 51 assertions, 0 failures, 1 errors, 0 skips\n",
 			[]string{"TestQueue#test_nil:", "NoMethodError: undefined method", "t.rb:54", "52 runs, 51 assertions"},
 		},
 		"unittest": {
-			strings.Repeat("test_ok (tests.A) ... ok\n", 90) + "\n======\nFAIL: test_total (tests.test_cart.Cart)\n------\nTraceback (most recent call last):\n  File \"tests/test_cart.py\", line 9, in test_total\n    self.assertEqual(3, 4)\nAssertionError: 3 != 4\n\n------\nRan 91 tests in 0.010s\n\nFAILED (failures=1)\n",
-			[]string{"FAIL: test_total (tests.test_cart.Cart)", "tests/test_cart.py\", line 9", "AssertionError: 3 != 4", "Ran 91 tests", "FAILED (failures=1)"},
+			strings.Repeat("test_ok (tests.A) ... ok\n", 90) +
+				"\n======\nFAIL: test_total (tests.test_cart.Cart)\n------\nTraceback (most recent call last):\n  File \"tests/test_cart.py\", line 9, in test_total\n    self.assertEqual(3, 4)\nAssertionError: 3 != 4\n\n------\nRan 91 tests in 0.010s\n\nFAILED (failures=1)\n",
+			[]string{
+				"FAIL: test_total (tests.test_cart.Cart)", "tests/test_cart.py\", line 9", "AssertionError: 3 != 4",
+				"Ran 91 tests", "FAILED (failures=1)",
+			},
 		},
 		"TAP": {
-			"1..99\n" + strings.Repeat("ok 7 lists files\n", 98) + "not ok 99 empties the cart\n# (in test file t.bats, line 12)\n#   `[ 1 -eq 2 ]' failed\n",
+			"1..99\n" + strings.Repeat("ok 7 lists files\n", 98) +
+				"not ok 99 empties the cart\n# (in test file t.bats, line 12)\n#   `[ 1 -eq 2 ]' failed\n",
 			[]string{"not ok 99 empties the cart", "t.bats, line 12"},
 		},
 	} {
@@ -503,26 +539,40 @@ func TestForms(t *testing.T) {
 		want []string
 	}{
 		"docker, plain": {
-			filler("#9 %d.2 fetching layer") + "#12 [build 3/4] RUN make\n#12 4.1 main.c:7:3: error: expected ';'\n#12 ERROR: process \"/bin/sh -c make\" did not complete successfully: exit code: 2\n------\n > [build 3/4] RUN make:\n" +
+			filler("#9 %d.2 fetching layer") +
+				"#12 [build 3/4] RUN make\n#12 4.1 main.c:7:3: error: expected ';'\n#12 ERROR: process \"/bin/sh -c make\" did not complete successfully: exit code: 2\n------\n > [build 3/4] RUN make:\n" +
 				"4.1 main.c:7:3: error: expected ';'\n------\nDockerfile:9\n--------------------\n   8 |     COPY . .\n   9 | >>> RUN make\n--------------------\nERROR: failed to solve: process \"/bin/sh -c make\" did not complete successfully: exit code: 2\n",
-			[]string{"main.c:7:3: error: expected ';'", "#12 ERROR: process", "> [build 3/4] RUN make:", "Dockerfile:9", "   9 | >>> RUN make", "ERROR: failed to solve"},
+			[]string{
+				"main.c:7:3: error: expected ';'", "#12 ERROR: process", "> [build 3/4] RUN make:", "Dockerfile:9",
+				"   9 | >>> RUN make", "ERROR: failed to solve",
+			},
 		},
 		"docker, in lines": {
-			filler(" => => transferring context: %d kB") + " => ERROR [2/3] RUN npm ci                  3.1s\nfailed to solve: process \"/bin/sh -c npm ci\" did not complete successfully: exit code: 1\n",
+			filler(" => => transferring context: %d kB") +
+				" => ERROR [2/3] RUN npm ci                  3.1s\nfailed to solve: process \"/bin/sh -c npm ci\" did not complete successfully: exit code: 1\n",
 			[]string{" => ERROR [2/3] RUN npm ci", "failed to solve: process"},
 		},
 		"terraform": {
-			filler("module.net.aws_subnet.a[%d]: Refreshing state... [id=subnet-0]") + "  # aws_instance.web will be created\n  + resource \"aws_instance\" \"web\" {\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
+			filler("module.net.aws_subnet.a[%d]: Refreshing state... [id=subnet-0]") +
+				"  # aws_instance.web will be created\n  + resource \"aws_instance\" \"web\" {\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
 				"╷\n│ Error: Invalid reference\n│\n│   on main.tf line 14, in resource \"aws_instance\" \"web\":\n│   14:   ami = foo\n│\n│ A reference to a resource type must be followed by a name.\n╵\n",
-			[]string{"  # aws_instance.web will be created", "Plan: 1 to add, 0 to change, 0 to destroy.", "│ Error: Invalid reference", "│   on main.tf line 14", "│   14:   ami = foo"},
+			[]string{
+				"  # aws_instance.web will be created", "Plan: 1 to add, 0 to change, 0 to destroy.",
+				"│ Error: Invalid reference", "│   on main.tf line 14", "│   14:   ami = foo",
+			},
 		},
 		"yarn": {
-			"➤ YN0000: ┌ Resolution step\n➤ YN0061: │ request@npm:2.88.2 is deprecated\n" + filler("➤ YN0013: │ left-pad@npm:1.%d can't be found in the cache") +
+			"➤ YN0000: ┌ Resolution step\n➤ YN0061: │ request@npm:2.88.2 is deprecated\n" +
+				filler("➤ YN0013: │ left-pad@npm:1.%d can't be found in the cache") +
 				"➤ YN0009: │ node-gyp@npm:1.0.0 couldn't be built successfully (exit code 1)\n➤ YN0000: └ Completed in 0s 644ms\n➤ YN0000: Failed with errors in 0s 700ms\n",
-			[]string{"request@npm:2.88.2 is deprecated", "node-gyp@npm:1.0.0 couldn't be built", "➤ YN0000: Failed with errors in 0s 700ms"},
+			[]string{
+				"request@npm:2.88.2 is deprecated", "node-gyp@npm:1.0.0 couldn't be built",
+				"➤ YN0000: Failed with errors in 0s 700ms",
+			},
 		},
 		"pnpm": {
-			filler("Progress: resolved %d, reused 0, downloaded 0, added 0") + " WARN  deprecated glob@7.2.3\n ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9\n",
+			filler("Progress: resolved %d, reused 0, downloaded 0, added 0") +
+				" WARN  deprecated glob@7.2.3\n ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9\n",
 			[]string{"deprecated glob@7.2.3", "ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9"},
 		},
 		"a sanitizer": {
@@ -564,7 +614,8 @@ func TestValuesOfAssertions(t *testing.T) {
 			"      at Object.toEqual (src/basket.test.js:12:21)\n" + padding + "Test Suites: 1 failed, 1 total\n",
 		"pytest": "____ test_weighs ____\n\n>       assert basket() == wanted\nE       AssertionError: assert a == b\nE         Omitting 3 identical items\n" +
 			"E         Full diff:\nE           {\nE               'pears': 3,\nE               'plums': 4,\nE         -     'grams': 512,\n" +
-			"E         +     'grams': 640,\nE           }\n\nbasket_test.py:12: AssertionError\n" + padding + "=== 1 failed in 0.05s ===\n",
+			"E         +     'grams': 640,\nE           }\n\nbasket_test.py:12: AssertionError\n" + padding +
+			"=== 1 failed in 0.05s ===\n",
 	} {
 		got := compress.Text(text, compress.Options{}).Text
 		if !strings.Contains(got, "512") || !strings.Contains(got, "640") {

@@ -11,8 +11,8 @@ type Fault struct {
 	Sure bool // a failing test, or an error with its place; others are errors by their words alone
 }
 
-// Faults are the lines of an output that say what went wrong, in their order and one of each kind at least, up to most. For an output without such a line
-// they are none.
+// Faults are the lines of an output that say what went wrong, in their order and one of each kind at least, up to most.
+// For an output without such a line they are none.
 func Faults(output string, most int) (out []Fault) {
 	c := New(Options{})
 	_, _ = c.Write([]byte(output)) // never fails

@@ -16,7 +16,8 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 		return noise, true
 	case g.patch && startsWithAny(text, "@@ ", "+", "-", " ", "\\ No newline"):
 		return kindOfPatchLine(text), true
-	case startsWithAny(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
+	case startsWithAny(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ",
+		"nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
 		return total, true
 	case countDigits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
 		return total, true

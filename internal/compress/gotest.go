@@ -24,7 +24,8 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {
 	case strings.HasPrefix(text, "=== "):
-		if _, name, ok := strings.Cut(text[4:], " "); ok && startsWithAny(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
+		if _, name, ok := strings.Cut(text[4:], " "); ok &&
+			startsWithAny(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
 			g.running, g.afterFailure = strings.TrimSpace(name), false
 			return noise, true
 		}
@@ -104,7 +105,8 @@ func (g *goTest) releaseLog(owner string, k *keeper) {
 	g.dropLog(owner)
 }
 
-// releaseRunning hands over what the running test logged: it ended the process before its result. Lines of other tests are dropped.
+// releaseRunning hands over what the running test logged: it ended the process before its result. Lines of other tests
+// are dropped.
 func (g *goTest) releaseRunning(k *keeper) {
 	g.releaseLog(g.running, k)
 	g.reset()

@@ -182,7 +182,8 @@ func (k *keeper) addDetail(e entry) {
 	k.at.details = append(k.at.details, withOwnText(e))
 }
 
-// hasContent reports whether a line is more than decoration: one of signs, with a letter or digit among eight at most, does not.
+// hasContent reports whether a line is more than decoration: one of signs, with a letter or digit among eight at most,
+// does not.
 func hasContent(text string) bool {
 	letters, signs := 0, 0
 	for i := range len(text) {
@@ -244,8 +245,8 @@ func (k *keeper) group(e entry, lineKind kind) {
 	}
 }
 
-// nextWord is the first word of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
-// word; an apostrophe is no quote.
+// nextWord is the first word of a text, and whether it names something: it has a digit, a slash or quotes. What stands
+// in quotes is part of the word; an apostrophe is no quote.
 func nextWord(text string) (first string, names bool, rest string) {
 	for text != "" && classes[text[0]] == spaceByte {
 		text = text[1:]
@@ -306,7 +307,8 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 	g.extra = append(g.extra, foldedLine{k.heading, differs})
 }
 
-// differingPart is the words of text that differ from the words of first. If no word differs, because only the heading does, it is the first word.
+// differingPart is the words of text that differ from the words of first. If no word differs, because only the heading
+// does, it is the first word.
 func differingPart(first, text string) string {
 	had := splitWords(first)
 	var out []string

@@ -30,7 +30,8 @@ func (r *lineReader) add(p []byte, line func(string)) {
 	}
 }
 
-// blockSize is how many bytes become one string, of which lines are parts. A line that is kept for long is cloned, or it would keep the block.
+// blockSize is how many bytes become one string, of which lines are parts. A line that is kept for long is cloned, or
+// it would keep the block.
 const blockSize = 64 << 10
 
 func (r *lineReader) addBlock(text string, line func(string)) {
@@ -50,7 +51,8 @@ func (r *lineReader) addBlock(text string, line func(string)) {
 	}
 }
 
-// holdLineStart keeps the beginning of a line. A progress bar draws itself anew after "\r"; of it, hold keeps the beginning of the last state.
+// holdLineStart keeps the beginning of a line. A progress bar draws itself anew after "\r"; of it, hold keeps the
+// beginning of the last state.
 func (r *lineReader) holdLineStart(p string) {
 	r.buf = append(r.buf, p...)
 	if len(r.buf) <= longestLine {

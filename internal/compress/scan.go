@@ -25,21 +25,27 @@ const (
 	saysSum    // of something else that is counted
 )
 
-// signalWords are the words by which people and tools name errors, warnings and sums. Words that are parts of names (error_test.go) don't
-// count: they stand in a word with a dot, dash, slash or underscore.
+// signalWords are the words by which people and tools name errors, warnings and sums. Words that are parts of names
+// (error_test.go) don't count: they stand in a word with a dot, dash, slash or underscore.
 var signalWords = map[string]signal{ //nolint:gochecknoglobals // a table
-	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError | saysTests, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
-	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError, "killed": saysError, "undefined": saysError,
-	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError, "conflict": saysError, "unresolved": saysError,
-	"invalid": saysError, "rejected": saysError, "critical": saysError, "severe": saysError, "unreachable": saysError, "corrupt": saysError,
+	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError | saysTests,
+	"failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
+	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError,
+	"killed": saysError, "undefined": saysError,
+	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError,
+	"conflict": saysError, "unresolved": saysError,
+	"invalid": saysError, "rejected": saysError, "critical": saysError, "severe": saysError, "unreachable": saysError,
+	"corrupt": saysError,
 	"warning": saysWarning, "warnings": saysWarning | saysSum, "warn": saysWarning, "deprecated": saysWarning,
-	"tests": saysTests, "passed": saysTests, "passing": saysTests, "failing": saysTests, "examples": saysTests, "assertions": saysTests, "runs": saysTests,
-	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum, "packages": saysSum, "upgraded": saysSum,
-	"no": saysZero, "without": saysZero, "0": saysZero,
+	"tests": saysTests, "passed": saysTests, "passing": saysTests, "failing": saysTests, "examples": saysTests,
+	"assertions": saysTests, "runs": saysTests,
+	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum, "packages": saysSum,
+	"upgraded": saysSum,
+	"no":       saysZero, "without": saysZero, "0": saysZero,
 }
 
-// isChecksum reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
-// "Tests: 5", "There were 3 errors:".
+// isChecksum reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2
+// failing", "Tests: 5", "There were 3 errors:".
 func isChecksum(text string) bool {
 	before := ""
 	n := 0
@@ -48,7 +54,8 @@ func isChecksum(text string) bool {
 		if countDigits(word) > 0 {
 			number, noun = word, before
 		}
-		if countDigits(number) > 0 && (signalWords[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
+		if countDigits(number) > 0 && (signalWords[strings.ToLower(noun)]&(saysTests|saysSum) != 0 ||
+			n == 1 && word == "failed") {
 			return true
 		}
 		if before = word; n == 4 {
@@ -195,7 +202,8 @@ func scan(text string, words *vocabulary) (s scanned) {
 			}
 			s.shape = (s.shape ^ ' ') * hashPrime
 		case 0:
-			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == digitByte && classes[text[i-1]]&(letterByte|digitByte) != 0 {
+			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == digitByte &&
+				classes[text[i-1]]&(letterByte|digitByte) != 0 {
 				s.signals |= saysPlace
 			}
 			s.needsClean = s.needsClean || c < ' ' || c == 0x7f
@@ -231,15 +239,16 @@ func (s *scanned) addName(text string, words *vocabulary) int {
 	} else {
 		s.shape = mixText(s.shape, text)
 	}
-	if last := text[n-1]; last == 'r' && strings.HasSuffix(text, "Error") || last == 'n' && strings.HasSuffix(text, "Exception") {
+	if last := text[n-1]; last == 'r' && strings.HasSuffix(text, "Error") ||
+		last == 'n' && strings.HasSuffix(text, "Exception") {
 		s.signals |= saysThrown
 	}
 	s.addWord(text, seen&nameSign == 0, words)
 	return n
 }
 
-// addWord adds the signals of a name. A plain name has none of "_./\-", but for the end of a sentence; of others only parts that were asked for
-// count.
+// addWord adds the signals of a name. A plain name has none of "_./\-", but for the end of a sentence; of others only
+// parts that were asked for count.
 func (s *scanned) addWord(text string, isOneWord bool, words *vocabulary) {
 	if end := text[len(text)-1]; !isOneWord && (end == '.' || end == '-') {
 		text = text[:len(text)-1]
@@ -247,7 +256,8 @@ func (s *scanned) addWord(text string, isOneWord bool, words *vocabulary) {
 	}
 	switch {
 	case isOneWord:
-		if says := words.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 { // not in "error: no such file"
+		// not in "error: no such file"
+		if says := words.signalOf(text); says != saysZero || text == "0" || s.signals&(saysError|saysWarning) == 0 {
 			s.signals |= says
 		}
 	case words.hasAsked:

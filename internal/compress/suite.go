@@ -2,8 +2,8 @@ package compress
 
 import "strings"
 
-// suite knows what runners of tests have in common: pytest; jest and vitest; cargo; mocha, phpunit, rspec and minitest, which number their failures;
-// unittest and automake; and TAP.
+// suite knows what runners of tests have in common: pytest; jest and vitest; cargo; mocha, phpunit, rspec and minitest,
+// which number their failures; unittest and automake; and TAP.
 type suite struct {
 	on   bool // something was counted, or failed: a number before a bracket is that of a failure
 	open bool // behind the name of a failing test
@@ -25,15 +25,18 @@ func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 	case startsWithAny(text, "FAILED ", "ERROR ") && (strings.Contains(text, ".py") || strings.Contains(text, "::")),
 		startsWithAny(text, "test ") && strings.HasSuffix(text, " ... FAILED"):
 		return failure, true
-	case startsWithAny(bare, "✓ ", "√ ", "○ ", "↓ "), startsWithAny(text, "PASS "), startsWithAny(bare, "ok ") && countDigits(bare[3:]) > 0:
+	case startsWithAny(bare, "✓ ", "√ ", "○ ", "↓ "), startsWithAny(text, "PASS "),
+		startsWithAny(bare, "ok ") && countDigits(bare[3:]) > 0:
 		u.open = false
 		return noise, true
 	case startsWithAny(bare, "✕ ", "× ", "✗ "):
 		return warning, true // the block below says it again, with its path
 	case startsWithAny(text, "rspec ./"):
 		return fault, true
-	case startsWithAny(bare, "● ") && !strings.HasPrefix(bare, "● Console"), startsWithAny(bare, "FAIL "), startsWithAny(bare, "❯ ") && strings.Contains(bare, "failed"),
-		startsWithAny(text, "FAIL: ", "ERROR: "), startsWithAny(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && isNumbered(bare):
+	case startsWithAny(bare, "● ") && !strings.HasPrefix(bare, "● Console"), startsWithAny(bare, "FAIL "),
+		startsWithAny(bare, "❯ ") && strings.Contains(bare, "failed"),
+		startsWithAny(text, "FAIL: ", "ERROR: "), startsWithAny(bare, "not ok ") && !strings.Contains(bare, " # TODO"),
+		u.on && isNumbered(bare):
 		u.open, u.said, u.at = true, false, false
 		return failure, true
 	case s.signals&saysTests != 0 && isChecksum(text), startsWithAny(bare, "Test Suites: ", "Test Files "):

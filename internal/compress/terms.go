@@ -18,7 +18,8 @@ func (r Result) withTerms() Result {
 		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
 			continue
 		}
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
+		for word := range strings.FieldsFuncSeq(line,
+			func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
 			word = trimBrackets(word)
 			p := pathOf(word)
 			if p != "" && len(r.Paths) < maxPaths && !slices.Contains(r.Paths, p) {
@@ -47,7 +48,8 @@ func trimBrackets(word string) string {
 	return word
 }
 
-// termsOf are the names in a word: of one that begins with a path the ID of a test of pytest, of "error[E0308]" the code.
+// termsOf are the names in a word: of one that begins with a path the ID of a test of pytest, of "error[E0308]" the
+// code.
 func termsOf(word, path string) (out []string) {
 	switch {
 	case strings.Contains(word, "…"):
@@ -73,7 +75,8 @@ func pathOf(word string) string {
 			word = word[:i]
 		}
 	}
-	if strings.ContainsAny(word, "*$%?&{}@:#[]") || len(word) > 200 || !looksLikeFile(word) || strings.Contains(word, "//") {
+	if strings.ContainsAny(word, "*$%?&{}@:#[]") || len(word) > 200 || !looksLikeFile(word) ||
+		strings.Contains(word, "//") {
 		return ""
 	}
 	if !strings.ContainsRune(word, '/') && !hasFileExtension(word) {
@@ -94,8 +97,8 @@ const extensions = ".go .py .js .mjs .cjs .ts .tsx .jsx .rs .c .cc .cpp .h .hpp 
 // redacted begins what stands for a secret, without its bracket.
 const redacted = "REDACTED:"
 
-// isTerm reports whether a word is a name and no ordinary word: it has a capital behind a small letter, an underscore, or
-// letters beside digits.
+// isTerm reports whether a word is a name and no ordinary word: it has a capital behind a small letter, an underscore,
+// or letters beside digits.
 func isTerm(word string) bool {
 	if len(word) < 3 || len(word) > 120 || strings.Contains(word, "…") || strings.HasPrefix(word, redacted) {
 		return false
@@ -107,7 +110,8 @@ func isTerm(word string) bool {
 		if kinds |= classes[c]; classes[c]&highByte != 0 || classes[c] == 0 && c != ':' && c != '@' || c == '\\' {
 			return false
 		}
-		inner = inner || i > 0 && (c == '_' || c == ':' && i < len(word)-1 || 'A' <= c && c <= 'Z' && strings.ContainsAny(word[:i], "abcdefghijklmnopqrstuvwxyz"))
+		inner = inner || i > 0 && (c == '_' || c == ':' && i < len(word)-1 ||
+			'A' <= c && c <= 'Z' && strings.ContainsAny(word[:i], "abcdefghijklmnopqrstuvwxyz"))
 	}
 	return kinds&letterByte != 0 && (inner || kinds&digitByte != 0 && word[0] > '9')
 }

@@ -14,7 +14,8 @@ func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 		return detail, true
 	case startsWithAny(text, "Plan: ", "Apply complete!", "Destroy complete!", "No changes."):
 		return total, true
-	case strings.HasPrefix(text, "  # ") && (strings.Contains(text, " will be ") || strings.Contains(text, " must be ") || strings.Contains(text, " has been ")):
+	case strings.HasPrefix(text, "  # ") && (strings.Contains(text, " will be ") || strings.Contains(text, " must be ") ||
+		strings.Contains(text, " has been ")):
 		return landmark, true
 	}
 	return ordinary, false

@@ -83,8 +83,8 @@ func countDigits(text string) int {
 	return n
 }
 
-// readPlace reads a file with line, as "src/a.go:12:7: " or "src/a.ts(12,7): ", at the beginning of text: how many numbers
-// it has and what stands behind. Without one, numbers is 0.
+// readPlace reads a file with line, as "src/a.go:12:7: " or "src/a.ts(12,7): ", at the beginning of text: how many
+// numbers it has and what stands behind. Without one, numbers is 0.
 func readPlace(text string) (numbers int, rest string) {
 	i := strings.IndexAny(text, ":( \t")
 	if i < 1 || !looksLikeFile(text[:i]) {

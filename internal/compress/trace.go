@@ -31,7 +31,8 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return fault, true
 	case startsWithAny(text, "The above exception was the direct cause", "During handling of the above exception"):
 		return detail, true
-	case startsWithAny(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG", "unexpected fault address"):
+	case startsWithAny(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG",
+		"unexpected fault address"):
 		t.language, t.goroutines = golang, 0
 		return fault, true
 	case strings.HasPrefix(text, "goroutine ") && strings.HasSuffix(text, ":"):
@@ -79,7 +80,8 @@ func (t *trace) frame(text string) (kind, bool) {
 		if startsWithAny(bare, "Caused by: ", "Suppressed: ") {
 			return fault, true
 		}
-		return detail, startsWithAny(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") || strings.HasPrefix(text, "}")
+		return detail, startsWithAny(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") ||
+			strings.HasPrefix(text, "}")
 	case rust:
 		if startsWithAny(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
 			return ordinary, false
@@ -91,7 +93,8 @@ func (t *trace) frame(text string) (kind, bool) {
 
 // isFrame reports whether a line of a Go trace is a function, its place, or a note between goroutines.
 func isFrame(text string) bool {
-	return strings.HasPrefix(text, "\t") || strings.HasSuffix(text, ")") && strings.Contains(text, "(") || startsWithAny(text, "created by ", "exit status ", "...", "[recovered]")
+	return strings.HasPrefix(text, "\t") || strings.HasSuffix(text, ")") && strings.Contains(text, "(") ||
+		startsWithAny(text, "created by ", "exit status ", "...", "[recovered]")
 }
 
 // isThrown reports whether a line names an exception at its beginning: "TypeError: x is not a function",

@@ -1,7 +1,7 @@
 // Package config turns git-rekal's settings into one typed struct.
 //
-// In: `git config` keys below "rekal.", and environment variables, which win: rekal.actor is also REKAL_ACTOR. Out: a Config, with faults
-// for bad values. It reads what git resolves and writes nothing.
+// In: `git config` keys below "rekal.", and environment variables, which win: rekal.actor is also REKAL_ACTOR. Out: a
+// Config, with faults for bad values. It reads what git resolves and writes nothing.
 package config
 
 import (
@@ -53,7 +53,8 @@ type Config struct {
 	Trailer string           // rekal.trailer: how commits name agents; "" where nobody said
 	Check   []string         // rekal.check: rules of "git rekal check"
 
-	Trailers string   // rekal.trailers: whether commits are given trailers as they are made: TrailersAdd, TrailersReplace or ""
+	// rekal.trailers: whether commits are given trailers as they are made: TrailersAdd, TrailersReplace or ""
+	Trailers string
 	Faults   []*Fault // values of these that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
@@ -79,13 +80,16 @@ func (e Embed) IsBuiltIn() bool { return e.URL == "" }
 
 // Errors of RemoteFor.
 var (
-	ErrNoRemote      = advice.New("no remote to share the ledger with", `add one with "git remote add origin URL", or name one`)
+	ErrNoRemote = advice.New("no remote to share the ledger with",
+		`add one with "git remote add origin URL", or name one`)
 	ErrUnknownRemote = advice.New("no such remote", `"git remote" lists them, "git config rekal.remote NAME" chooses one`)
 )
 
-// Agreed reports whether the user agreed to exchange ledgers with the addresses to which a remote's name leads now: names can be given to others.
+// Agreed reports whether the user agreed to exchange ledgers with the addresses to which a remote's name leads now:
+// names can be given to others.
 func (c Config) Agreed(remote string, addresses ...string) bool {
-	return remote == c.Remote && (len(c.Addresses) == 0 || !slices.ContainsFunc(addresses, func(a string) bool { return !slices.Contains(c.Addresses, a) }))
+	return remote == c.Remote && (len(c.Addresses) == 0 ||
+		!slices.ContainsFunc(addresses, func(a string) bool { return !slices.Contains(c.Addresses, a) }))
 }
 
 // RemoteFor chooses the remote to share with: the one that is asked for, else rekal.remote,
@@ -157,8 +161,8 @@ func (c Config) Fault() error {
 	return errors.Join(errs...)
 }
 
-// Read resolves the settings; env holds "KEY=value" pairs. A value that is not allowed becomes the Config's Fault: the other
-// settings still count, but nothing is captured.
+// Read resolves the settings; env holds "KEY=value" pairs. A value that is not allowed becomes the Config's Fault: the
+// other settings still count, but nothing is captured.
 func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	all, err := repo.Config(ctx)
 	if err != nil {
@@ -292,7 +296,9 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.boolOrTrue("enabled"), Autopush: r.boolOrTrue("autopush"), Records: r.readRecords(), MCPReads: !r.boolOrTrue("mcp.write"), BriefErrorsOff: !r.boolOrTrue("brief.errors"), StatsOfAuthors: r.boolOr("stats.authors", false), Sign: r.boolOr("sign", isSigningOn(conf["commit.gpgsign"])),
+		Enabled: r.boolOrTrue("enabled"), Autopush: r.boolOrTrue("autopush"), Records: r.readRecords(),
+		MCPReads: !r.boolOrTrue("mcp.write"), BriefErrorsOff: !r.boolOrTrue("brief.errors"),
+		StatsOfAuthors: r.boolOr("stats.authors", false), Sign: r.boolOr("sign", isSigningOn(conf["commit.gpgsign"])),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {

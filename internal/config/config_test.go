@@ -22,7 +22,8 @@ func repo(t *testing.T, text string) (*git.Repo, []string) {
 	t.Helper()
 	p := harness.New(t)
 	p.Init("repo")
-	dir, env := p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home(), "GIT_CONFIG_NOSYSTEM=1"} // no setting of rekal's
+	// no setting of rekal's
+	dir, env := p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home(), "GIT_CONFIG_NOSYSTEM=1"}
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -55,64 +56,130 @@ func TestRead(t *testing.T) {
 		{name: "records", conf: "[rekal]\nrecords = off\n[rekal \"records\"]\ndays = 7\nsize = 1m\n", want: config.Config{
 			Enabled: true, Autopush: true, Records: config.Records{Off: true, Days: 7, Size: 1 << 20},
 		}},
-		{name: "no number of days", conf: "[rekal \"records\"]\ndays = many\n", err: `config: rekal.records.days: "many" is no number of days`},
+		{
+			name: "no number of days", conf: "[rekal \"records\"]\ndays = many\n",
+			err: `config: rekal.records.days: "many" is no number of days`,
+		},
 		{name: "off", conf: "[rekal]\nenabled = no\n", want: config.Config{Autopush: true}},
 		{name: "off, in other letters", conf: "[Rekal]\nEnabled = OFF\n", want: config.Config{Autopush: true}},
 		{name: "off, by an empty value", conf: "[rekal]\nenabled =\n", want: config.Config{Autopush: true}},
 		{name: "on, by a bare key", conf: "[rekal]\nenabled\n", want: config.Config{Enabled: true, Autopush: true}},
-		{name: "agents only read", conf: "[rekal \"mcp\"]\n\twrite = false\n", want: config.Config{Enabled: true, Autopush: true, MCPReads: true}},
-		{name: "agents may write again", conf: "[rekal \"mcp\"]\n\twrite = false\n", env: []string{"REKAL_MCP_WRITE=1"}, want: config.Config{Enabled: true, Autopush: true}},
-		{name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n", want: config.Config{Enabled: true, Autopush: true}},
+		{
+			name: "agents only read", conf: "[rekal \"mcp\"]\n\twrite = false\n",
+			want: config.Config{Enabled: true, Autopush: true, MCPReads: true},
+		},
+		{
+			name: "agents may write again", conf: "[rekal \"mcp\"]\n\twrite = false\n", env: []string{"REKAL_MCP_WRITE=1"},
+			want: config.Config{Enabled: true, Autopush: true},
+		},
+		{
+			name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n",
+			want: config.Config{Enabled: true, Autopush: true},
+		},
 		{name: "not a boolean", conf: "[rekal]\nenabled = maybe\n", err: `config: rekal.enabled: "maybe" is not a boolean`},
-		{name: "an actor", conf: "[rekal]\nactor = agent\n", want: config.Config{Enabled: true, Autopush: true, Actor: "agent"}},
-		{name: "an actor that is none", conf: "[rekal]\nactor = Robot\n", err: `config: rekal.actor: "Robot" is neither "human" nor "agent"`},
-		{name: "the environment goes first", conf: "[rekal]\nactor = agent\nenabled = true\n", env: []string{"REKAL_ACTOR=human", "REKAL_ENABLED=0"}, want: config.Config{Autopush: true, Actor: "human"}},
-		{name: "the environment repairs a bad value", conf: "[rekal]\nactor = x\n", env: []string{"REKAL_ACTOR=human"}, want: config.Config{Enabled: true, Autopush: true, Actor: "human"}},
-		{name: "a bad value in the environment", env: []string{"REKAL_ENABLED=2"}, err: `config: rekal.enabled: "2" is not a boolean`},
-		{name: "the last of a variable counts", env: []string{"REKAL_ACTOR=human", "REKAL_ACTOR=agent"}, want: config.Config{Enabled: true, Autopush: true, Actor: "agent"}},
+		{
+			name: "an actor", conf: "[rekal]\nactor = agent\n",
+			want: config.Config{Enabled: true, Autopush: true, Actor: "agent"},
+		},
+		{
+			name: "an actor that is none", conf: "[rekal]\nactor = Robot\n",
+			err: `config: rekal.actor: "Robot" is neither "human" nor "agent"`,
+		},
+		{
+			name: "the environment goes first", conf: "[rekal]\nactor = agent\nenabled = true\n",
+			env: []string{"REKAL_ACTOR=human", "REKAL_ENABLED=0"}, want: config.Config{Autopush: true, Actor: "human"},
+		},
+		{
+			name: "the environment repairs a bad value", conf: "[rekal]\nactor = x\n", env: []string{"REKAL_ACTOR=human"},
+			want: config.Config{Enabled: true, Autopush: true, Actor: "human"},
+		},
+		{
+			name: "a bad value in the environment", env: []string{"REKAL_ENABLED=2"},
+			err: `config: rekal.enabled: "2" is not a boolean`,
+		},
+		{
+			name: "the last of a variable counts", env: []string{"REKAL_ACTOR=human", "REKAL_ACTOR=agent"},
+			want: config.Config{Enabled: true, Autopush: true, Actor: "agent"},
+		},
 		{name: "no variable", env: []string{"REKAL_SKIP"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "skip", env: []string{"REKAL_SKIP=1"}, want: config.Config{Enabled: true, Autopush: true, Skip: true}},
 		{name: "skip not", env: []string{"REKAL_SKIP=0"}, want: config.Config{Enabled: true, Autopush: true}},
-		{name: "skip is not configuration", conf: "[rekal]\nskip = true\n", want: config.Config{Enabled: true, Autopush: true}},
+		{
+			name: "skip is not configuration", conf: "[rekal]\nskip = true\n",
+			want: config.Config{Enabled: true, Autopush: true},
+		},
 		{name: "CI", env: []string{"CI=true"}, want: config.Config{Enabled: true, Autopush: true, CI: true}},
 		{name: "CI, as some write it", env: []string{"CI=1"}, want: config.Config{Enabled: true, Autopush: true, CI: true}},
 		{name: "no CI", env: []string{"CI=false"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "an empty CI", env: []string{"CI="}, want: config.Config{Enabled: true, Autopush: true}},
-		{name: "sharing", conf: "[rekal]\nremote = team\nautopush = false\n", want: config.Config{Enabled: true, Remote: "team"}},
 		{
-			name: "where it was agreed to share", conf: "[rekal]\nremote = team\nurl = u\n[remote \"team\"]\nurl = u\npushurl = p\n",
-			want: config.Config{Enabled: true, Autopush: true, Remote: "team", Addresses: []string{"u"}, Remotes: []string{"team"}, Places: map[string]string{"team": "p"}},
+			name: "sharing", conf: "[rekal]\nremote = team\nautopush = false\n",
+			want: config.Config{Enabled: true, Remote: "team"},
 		},
-		{name: "sharing, in the environment", conf: "[rekal]\nremote = team\n", env: []string{"REKAL_REMOTE=other", "REKAL_AUTOPUSH=no"}, want: config.Config{Enabled: true, Remote: "other"}},
-		{name: "autopush is not a boolean", conf: "[rekal]\nautopush = sometimes\n", err: `config: rekal.autopush: "sometimes" is not a boolean`},
+		{
+			name: "where it was agreed to share",
+			conf: "[rekal]\nremote = team\nurl = u\n[remote \"team\"]\nurl = u\npushurl = p\n",
+			want: config.Config{
+				Enabled: true, Autopush: true, Remote: "team", Addresses: []string{"u"},
+				Remotes: []string{"team"}, Places: map[string]string{"team": "p"},
+			},
+		},
+		{
+			name: "sharing, in the environment", conf: "[rekal]\nremote = team\n",
+			env: []string{"REKAL_REMOTE=other", "REKAL_AUTOPUSH=no"}, want: config.Config{Enabled: true, Remote: "other"},
+		},
+		{
+			name: "autopush is not a boolean", conf: "[rekal]\nautopush = sometimes\n",
+			err: `config: rekal.autopush: "sometimes" is not a boolean`,
+		},
 		{
 			name: "remotes and upstreams", conf: "[remote \"origin\"]\nurl = x\n[remote \"a.b/c\"]\nurl = y\nurl = z\n[remote \"only-push\"]\npushurl = p\n[remote]\npushDefault = q\n[branch \"feature/v1.2\"]\nremote = a.b/c\n",
-			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Places: map[string]string{"a.b/c": "z", "origin": "x"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
+			want: config.Config{
+				Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"},
+				Places: map[string]string{"a.b/c": "z", "origin": "x"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"},
+			},
 		},
 		{
 			name: "an embedding server", conf: "[rekal]\nembed = http://h:1\n[rekal \"embed\"]\nmodel = m\n",
 			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:1", Model: "m"}},
 		},
 		{
-			name: "an embedding server, in the environment", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=http://h:2", "REKAL_EMBED_MODEL=m"},
+			name: "an embedding server, in the environment", conf: "[rekal]\nembed = http://h:1\n",
+			env:  []string{"REKAL_EMBED=http://h:2", "REKAL_EMBED_MODEL=m"},
 			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:2", Model: "m"}},
 		},
-		{name: "no vectors", conf: "[rekal]\nembed = off\n", want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
-		{name: "no vectors, by an empty value", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED="}, want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
-		{name: "the model that is built in", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=builtin"}, want: config.Config{Enabled: true, Autopush: true}},
 		{
-			name: "prices", conf: "[rekal \"price.claude-*\"]\ninput = 5\ncacheRead = .5\n[rekal \"price.gpt-5.4\"]\noutput = 10\n",
-			want: config.Config{Enabled: true, Autopush: true, Prices: config.Prices{"claude-*": {Input: 5, CacheRead: .5}, "gpt-5.4": {Output: 10}}},
+			name: "no vectors", conf: "[rekal]\nembed = off\n",
+			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}},
 		},
 		{
-			name: "prices that are none stop nothing", conf: "[rekal \"price.m\"]\ninput = five\nsum = 5\n[rekal \"price\"]\ninput = 5\n",
+			name: "no vectors, by an empty value", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED="},
+			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}},
+		},
+		{
+			name: "the model that is built in", conf: "[rekal]\nembed = http://h:1\n", env: []string{"REKAL_EMBED=builtin"},
+			want: config.Config{Enabled: true, Autopush: true},
+		},
+		{
+			name: "prices", conf: "[rekal \"price.claude-*\"]\ninput = 5\ncacheRead = .5\n[rekal \"price.gpt-5.4\"]\noutput = 10\n",
+			want: config.Config{
+				Enabled: true, Autopush: true,
+				Prices: config.Prices{"claude-*": {Input: 5, CacheRead: .5}, "gpt-5.4": {Output: 10}},
+			},
+		},
+		{
+			name: "prices that are none stop nothing",
+			conf: "[rekal \"price.m\"]\ninput = five\nsum = 5\n[rekal \"price\"]\ninput = 5\n",
 			want: config.Config{Enabled: true, Autopush: true, Prices: config.Prices{}, Faults: []*config.Fault{
 				{Key: "rekal.price.input", Value: "5", What: "is for no model: rekal.price.MODEL.input, where MODEL may be a glob"},
 				{Key: "rekal.price.m.input", Value: "five", What: "is no price of a million tokens, such as 15 or 0.3"},
 				{Key: "rekal.price.m.sum", Value: "5", What: `is for "sum", which is none of input, output, cacheRead, cacheWrite`},
 			}},
 		},
-		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
+		{
+			name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n",
+			want: config.Config{Enabled: true, Autopush: true},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, env := repo(t, tt.conf)
@@ -160,7 +227,8 @@ func TestReadWhereGitFails(t *testing.T) {
 	}
 	env = append(env, "GIT_CONFIG_GLOBAL="+broken)
 	r := open(t, plain.Layout().WorkTree, env)
-	if _, err := config.Read(context.Background(), r, env); err == nil || !strings.HasPrefix(err.Error(), "config: git: read configuration: ") {
+	if _, err := config.Read(context.Background(), r, env); err == nil ||
+		!strings.HasPrefix(err.Error(), "config: git: read configuration: ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -178,7 +246,12 @@ func TestRemoteFor(t *testing.T) {
 		{"what is asked for goes first", config.Config{Remotes: remotes, Remote: "team"}, "fork", "main", "fork", nil},
 		{"then the setting", config.Config{Remotes: remotes, Remote: "fork", Upstream: follow}, "", "main", "fork", nil},
 		{"then the upstream's", config.Config{Remotes: remotes, Upstream: follow}, "", "main", "team", nil},
-		{"an upstream here counts for nothing", config.Config{Remotes: remotes, Upstream: follow}, "", "local", "origin", nil},
+		{
+			"an upstream here counts for nothing",
+			config.Config{Remotes: remotes, Upstream: follow},
+			"", "local", "origin",
+			nil,
+		},
 		{"nor does one that is gone", config.Config{Remotes: remotes, Upstream: follow}, "", "stray", "origin", nil},
 		{"then origin", config.Config{Remotes: remotes}, "", "HEAD", "origin", nil},
 		{"none of them", config.Config{Remotes: []string{"fork"}}, "", "main", "", config.ErrNoRemote},
@@ -252,7 +325,8 @@ func TestPlain(t *testing.T) {
 	}
 	r, env := repo(t, "[rekal]\nremote = o\nurl = https://a:old@h/r\n[remote \"o\"]\nurl = https://a:new@h/r\n")
 	got, err := config.Read(context.Background(), r, env)
-	if err != nil || !got.Agreed("o", got.Places["o"]) || !got.Loud || !slices.Equal(got.Addresses, []string{"https://h/r"}) {
+	if err != nil || !got.Agreed("o", got.Places["o"]) || !got.Loud ||
+		!slices.Equal(got.Addresses, []string{"https://h/r"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -276,7 +350,8 @@ func TestIgnore(t *testing.T) {
 // value that is no regular expression is named and left out, and so is one that lets all pass.
 func TestRedaction(t *testing.T) {
 	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\nexclude = [\nexclude = **/*\nexclude = .*\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\nallow = .\nallow = [a-z]\nallow = [0-9]\nallow = \\\\w+\nallow = ^[0-9a-f]{40}$\n")
-	got, err := config.Read(context.Background(), r, append(env, "REKAL_EXCLUDE=legal/", "REKAL_EXCLUDE=./", "REKAL_REDACT_ALLOW=one"))
+	got, err := config.Read(context.Background(), r,
+		append(env, "REKAL_EXCLUDE=legal/", "REKAL_EXCLUDE=./", "REKAL_REDACT_ALLOW=one"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,13 +369,19 @@ func TestRedaction(t *testing.T) {
 	for _, f := range got.Faults {
 		wrong, mend = append(wrong, f.Key+" "+f.Value), append(mend, f.Hint())
 	}
-	if diff := cmp.Diff([]string{"rekal.redact.allow a(b", "rekal.redact.allow x*", "rekal.redact.allow .", "rekal.redact.allow [a-z]", "rekal.redact.allow [0-9]", `rekal.redact.allow \w+`, "rekal.exclude [", "rekal.exclude **/*", "rekal.exclude ./"}, wrong); diff != "" {
+	if diff := cmp.Diff([]string{
+		"rekal.redact.allow a(b", "rekal.redact.allow x*", "rekal.redact.allow .",
+		"rekal.redact.allow [a-z]", "rekal.redact.allow [0-9]", `rekal.redact.allow \w+`, "rekal.exclude [",
+		"rekal.exclude **/*", "rekal.exclude ./",
+	}, wrong); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
-	if !strings.HasPrefix(mend[0], "git config --unset-all rekal.redact.allow ") || mend[len(mend)-1] != "unset REKAL_EXCLUDE" {
+	if !strings.HasPrefix(mend[0], "git config --unset-all rekal.redact.allow ") ||
+		mend[len(mend)-1] != "unset REKAL_EXCLUDE" {
 		t.Errorf("what mends them: %q", mend)
 	}
-	if err := got.Fault(); err == nil || !strings.Contains(err.Error(), `config: rekal.redact.allow: "x*" matches nearly everything`) {
+	if err := got.Fault(); err == nil || !strings.Contains(err.Error(),
+		`config: rekal.redact.allow: "x*" matches nearly everything`) {
 		t.Errorf("error %v", err)
 	}
 	if len(got.Git["rekal.exclude"]) != 5 {

@@ -23,7 +23,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if !slices.Contains([]string{"", "human", "agent"}, c.Actor) || !slices.IsSorted(c.Remotes) || slices.Contains(c.Remotes, "") {
+		if !slices.Contains([]string{"", "human", "agent"}, c.Actor) || !slices.IsSorted(c.Remotes) ||
+			slices.Contains(c.Remotes, "") {
 			t.Fatalf("%+v", c)
 		}
 		remote, err := c.RemoteFor(asked, branch)

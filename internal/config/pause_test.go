@@ -9,7 +9,8 @@ func TestPause(t *testing.T) {
 	from := time.Date(2026, 3, 4, 10, 0, 0, 123e6, time.UTC)
 	for name, p := range map[string]Pause{"over": {from, from.Add(time.Hour)}, "lasts": {From: from}} {
 		var c Config
-		if wrong := c.setPause(p.String()); wrong != "" || len(c.Pauses) != 1 || !c.Pauses[0].From.Equal(p.From) || !c.Pauses[0].To.Equal(p.To) {
+		if wrong := c.setPause(p.String()); wrong != "" || len(c.Pauses) != 1 || !c.Pauses[0].From.Equal(p.From) ||
+			!c.Pauses[0].To.Equal(p.To) {
 			t.Errorf("%s: %q gives %v %s", name, p.String(), c.Pauses, wrong)
 		}
 		if _, paused := c.Paused(); paused != p.To.IsZero() {

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// PlaceOf is where a remote's URL leads, without scheme and user, so that a clone over SSH and one over HTTPS are of one repository:
-// "github.com/acme/shop".
+// PlaceOf is where a remote's URL leads, without scheme and user, so that a clone over SSH and one over HTTPS are of
+// one repository: "github.com/acme/shop".
 func PlaceOf(url string) string {
 	_, rest, scheme := strings.Cut(url, "://")
 	if !scheme {
@@ -18,7 +18,8 @@ func PlaceOf(url string) string {
 // PlaceName is a place as the name of a file, and as a value that every engine reads in a path: "github.com-acme-shop".
 func PlaceName(place string) string {
 	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._", r)) {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("._", r)) {
 			return r
 		}
 		return '-'

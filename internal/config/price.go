@@ -34,7 +34,10 @@ func (p Prices) setPrice(key, value string) (wrong string) {
 	}
 	model, kind := key[:dot], key[dot+1:]
 	price := p[model]
-	of := map[string]*float64{"input": &price.Input, "output": &price.Output, "cacheread": &price.CacheRead, "cachewrite": &price.CacheWrite}[kind]
+	of := map[string]*float64{
+		"input": &price.Input, "output": &price.Output, "cacheread": &price.CacheRead,
+		"cachewrite": &price.CacheWrite,
+	}[kind]
 	n, err := strconv.ParseFloat(value, 64)
 	switch {
 	case of == nil:

@@ -12,7 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// importedName names in package statedb what an import of Entire's checkpoints found last. Without it they are read again.
+// importedName names in package statedb what an import of Entire's checkpoints found last. Without it they are read
+// again.
 const importedName = "imported"
 
 // lastImport is an import after which nothing was left to do.
@@ -24,7 +25,8 @@ type lastImport struct {
 	Absent      []archive.Absent // what would be read if it came
 }
 
-// importKey stands for all that an import of everything that Entire kept goes by: refs, settings, and the state of captures.
+// importKey stands for all that an import of everything that Entire kept goes by: refs, settings, and the state of
+// captures.
 func importKey(ctx context.Context, w *workspace.Workspace, a workspace.Author, everyone bool) (string, error) {
 	refs, err := w.Repo.Refs("refs/*")
 	_, born := statedb.Text(ctx, w.RekalDir(), importedName)
@@ -33,7 +35,9 @@ func importKey(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 }
 
 // rememberedImport is what the last import found, where nothing has changed since.
-func rememberedImport(ctx context.Context, w *workspace.Workspace, a workspace.Author, repo *git.Repo, everyone bool) (s archive.Source, ok bool) {
+func rememberedImport(ctx context.Context, w *workspace.Workspace, a workspace.Author, repo *git.Repo,
+	everyone bool,
+) (s archive.Source, ok bool) {
 	text, _ := statedb.Text(ctx, w.RekalDir(), importedName)
 	var last lastImport
 	if text == nil || json.Unmarshal(text, &last) != nil {
@@ -47,12 +51,17 @@ func rememberedImport(ctx context.Context, w *workspace.Workspace, a workspace.A
 			return s, false
 		}
 	}
-	s = archive.Source{Name: archive.NameEntire, Transcripts: last.Transcripts, Others: last.Others, Unread: last.Unread, Absent: last.Absent}
+	s = archive.Source{
+		Name: archive.NameEntire, Transcripts: last.Transcripts, Others: last.Others, Unread: last.Unread,
+		Absent: last.Absent,
+	}
 	return s, true
 }
 
 // rememberImport keeps what an import found. One that failed in part is done again.
-func rememberImport(ctx context.Context, w *workspace.Workspace, a workspace.Author, s archive.Source, everyone bool) error {
+func rememberImport(ctx context.Context, w *workspace.Workspace, a workspace.Author, s archive.Source,
+	everyone bool,
+) error {
 	if len(s.Failed) > 0 {
 		return nil
 	}

@@ -16,10 +16,13 @@ import (
 // forgotKey is the setting that lists the sessions which are not captured again.
 const forgotKey = "rekal.forgot"
 
-// ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they spawned, and notes that they are not
-// to be captured again. It returns a ledger.PushedError where a remote holds any of it, or what ledger.Ledger.Resolve returns. A session of which another one
-// holds a copy is not forgotten alone. What is left to do is as after Scrub.
-func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (out ledger.Scrubbed, err error) {
+// ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they
+// spawned, and notes that they are not to be captured again. It returns a ledger.PushedError where a remote holds any
+// of it, or what ledger.Ledger.Resolve returns. A session of which another one holds a copy is not forgotten alone.
+// What is left to do is as after Scrub.
+func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	ids []string,
+) (out ledger.Scrubbed, err error) {
 	err = w.Decide(ctx, func() error {
 		out, err = forgetSessions(ctx, w, a, ids)
 		return err
@@ -27,7 +30,9 @@ func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	return out, err
 }
 
-func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
+func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	ids []string,
+) (ledger.Scrubbed, error) {
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -55,13 +60,16 @@ func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	return out, errors.Join(err, rereadTranscripts(ctx, w))
 }
 
-// rereadTranscripts has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
+// rereadTranscripts has records of transcripts be looked for anew: how far these were read names sessions. What is a
+// record already is none again.
 func rereadTranscripts(ctx context.Context, w *workspace.Workspace) error {
 	return w.Records().DropProgress(ctx)
 }
 
 // sessionsToForget are the sessions with the given IDs, and the sessions that these spawned.
-func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
+func sessionsToForget(ctx context.Context, a workspace.Author,
+	ids []string,
+) (targets []ledger.Target, all map[string]session.Session, err error) {
 	for _, id := range ids {
 		targets = append(targets, ledger.Target{Session: id})
 	}
@@ -96,8 +104,10 @@ func sessionsToForget(ctx context.Context, a workspace.Author, ids []string) (ta
 		}
 		if len(forks) > 0 {
 			slices.Sort(forks)
-			return nil, nil, advice.New(fmt.Sprintf("%s was forked from %s, and begins with a copy of it", strings.Join(forks, ", "), t.Session),
-				fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, t.Session, strings.Join(forks, " ")))
+			return nil, nil, advice.New(fmt.Sprintf("%s was forked from %s, and begins with a copy of it",
+				strings.Join(forks, ", "), t.Session),
+				fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, t.Session,
+					strings.Join(forks, " ")))
 		}
 	}
 	return targets, all, nil

@@ -27,7 +27,9 @@ type Imported struct {
 }
 
 // Import stores what somebody else kept, one source after another, and tells of each.
-func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h Histories, report func(Imported) error) error {
+func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h Histories,
+	report func(Imported) error,
+) error {
 	capturer, err := w.Capturer(ctx, a)
 	if err != nil {
 		return err
@@ -83,7 +85,9 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 }
 
 // ownAddresses says which addresses are the user's own, as the mailmap has it.
-func ownAddresses(ctx context.Context, w *workspace.Workspace, a workspace.Author, emails []string) (map[string]bool, error) {
+func ownAddresses(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	emails []string,
+) (map[string]bool, error) {
 	proper, err := history.Mailmap(ctx, w.Repo, append(emails, a.Email))
 	own := map[string]bool{a.Email: true}
 	for email, is := range proper {

@@ -39,8 +39,8 @@ type Keeper struct {
 	with func() *redact.Redactor
 }
 
-// PrepareKeeper prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret. The
-// Keeper has the workspace from now on.
+// PrepareKeeper prepares for what will have to be redacted, beside the caller: rules are read, and what this machine
+// knows to be secret. The Keeper has the workspace from now on.
 func PrepareKeeper(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()

@@ -1,8 +1,9 @@
-// Package curate changes what a repository remembers, when somebody says so: save, purge, restore, forget, scrub, pause, import, and
-// the records of what commands printed.
+// Package curate changes what a repository remembers, when somebody says so: save, purge, restore, forget, scrub,
+// pause, import, and the records of what commands printed.
 //
-// In: a workspace, its author, and what is to change. Out: what became of it. The ledger's own rules stand in ledger, those of
-// capture in capture; here is the order in which ledger, caches and records change, so that a crash in between loses nothing.
+// In: a workspace, its author, and what is to change. Out: what became of it. The ledger's own rules stand in ledger,
+// those of capture in capture; here is the order in which ledger, caches and records change, so that a crash in between
+// loses nothing.
 package curate
 
 import (
@@ -24,7 +25,9 @@ import (
 
 // Save stores a memory in the author's ledger, after redaction, and brings the tables up, so that it is
 // found at once. It also returns how many secrets were taken out.
-func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n capture.Note) (out result.Memory, secrets int, err error) {
+func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	n capture.Note,
+) (out result.Memory, secrets int, err error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return out, 0, err
@@ -71,7 +74,8 @@ type Marked struct {
 func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 
 // Mark hides sessions, memories and records, by their IDs or unique beginnings of these, or shows them again. The marks
-// go into the user's own ledger: for the user's own sessions they count everywhere, for other people's only in this clone.
+// go into the user's own ledger: for the user's own sessions they count everywhere, for other people's only in this
+// clone.
 func Mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
 	numbers, ids := records.ParseIDs(ids)
 	out, err := markRecords(ctx, w, numbers, purge)
@@ -116,7 +120,9 @@ func whyNotMarked(purge bool) string {
 	return "is not purged"
 }
 
-func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
+func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string,
+	purge bool,
+) (Marked, error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return Marked{}, err
@@ -152,7 +158,9 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 }
 
 // itemsToMark finds what the words mean, and numbers the marks.
-func itemsToMark(ctx context.Context, data *materialize.Reader, a workspace.Author, words []string, purge bool) (out Marked, marks []session.Mark, err error) {
+func itemsToMark(ctx context.Context, data *materialize.Reader, a workspace.Author, words []string,
+	purge bool,
+) (out Marked, marks []session.Mark, err error) {
 	names, err := data.Names(ctx, words...)
 	if err != nil {
 		return out, nil, err

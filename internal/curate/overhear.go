@@ -18,7 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// AtRecall is how many bytes of transcripts a recall reads for records, at most one transcript more. See docs/records.md for what that takes.
+// AtRecall is how many bytes of transcripts a recall reads for records, at most one transcript more. See
+// docs/records.md for what that takes.
 const AtRecall = 16 << 20
 
 // longOutput is how many lines an output has at most that is no record unless its command failed.
@@ -53,8 +54,8 @@ func RecordAllAgentOutputs(ctx context.Context, w *workspace.Workspace) error {
 	return nil
 }
 
-// RecordAgentOutputs makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
-// whether there are more. It is for those who ask: a commit must not wait for it.
+// RecordAgentOutputs makes records of what agents' shells printed since it was last asked, of about budget bytes of
+// transcripts, and tells whether there are more. It is for those who ask: a commit must not wait for it.
 func RecordAgentOutputs(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
 	o, err := Overhear(ctx, w, budget)
 	return o.more, cmp.Or(err, o.Store(ctx, w))
@@ -70,7 +71,8 @@ type Overheard struct {
 // IsNothing reports whether there is nothing to store.
 func (o Overheard) IsNothing() bool { return len(o.heard) == 0 && o.progress == nil }
 
-// Overhear reads it, of about budget bytes of transcripts. It asks nothing of the repository but where it lies: it may run beside what does.
+// Overhear reads it, of about budget bytes of transcripts. It asks nothing of the repository but where it lies: it may
+// run beside what does.
 func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (o Overheard, err error) {
 	conf, err := w.Settings()
 	if err != nil || conf.Records.Off || conf.Records.Deaf {
@@ -141,14 +143,19 @@ func redactRecords(ctx context.Context, with *redact.Redactor, heard []records.R
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.
 func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Output) (r records.Record, ok bool) {
-	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ownCommand.MatchString(o.Command) {
+	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput ||
+		ownCommand.MatchString(o.Command) {
 		return r, false
 	}
 	c := compress.Text(o.Text, compress.Options{})
 	r = records.Record{
 		At: o.At, Command: o.Command, Exit: o.Exit, Branch: h.Branch,
-		Lines: c.Lines, Bytes: c.Bytes, Shown: c.Shown, Tests: c.Tests, Failed: c.Failed, Errors: c.Errors, Terms: c.Terms, Paths: c.Paths, Text: c.Text,
-		From: &records.From{Source: h.Source, Native: h.NativeID, Session: h.Session, Turn: h.FirstTurn + o.Turn, Call: records.CallKey(h.Source, o.Call, o.At)},
+		Lines: c.Lines, Bytes: c.Bytes, Shown: c.Shown, Tests: c.Tests, Failed: c.Failed, Errors: c.Errors, Terms: c.Terms,
+		Paths: c.Paths, Text: c.Text,
+		From: &records.From{
+			Source: h.Source, Native: h.NativeID, Session: h.Session, Turn: h.FirstTurn + o.Turn,
+			Call: records.CallKey(h.Source, o.Call, o.At),
+		},
 	}
 	if o.Dir != "." && filepath.IsLocal(o.Dir) {
 		r.Dir = o.Dir

@@ -12,7 +12,8 @@ import (
 // pauseKey is the setting that lists the times in which this clone captured nothing.
 const pauseKey = "rekal.pause"
 
-// Pause begins a pause of this clone: what is said from now on is not captured. It returns a PausedError where one lasts.
+// Pause begins a pause of this clone: what is said from now on is not captured. It returns a PausedError where one
+// lasts.
 func Pause(ctx context.Context, w *workspace.Workspace, c config.Config) error {
 	if err := c.CheckPaused(); err != nil {
 		return err
@@ -20,8 +21,8 @@ func Pause(ctx context.Context, w *workspace.Workspace, c config.Config) error {
 	return w.Repo.AddConfig(ctx, pauseKey, config.Pause{From: w.Now().Truncate(time.Millisecond)}.String())
 }
 
-// Resume ends the pause of this clone, and tells when it began; false where there is none. What was said meanwhile stays out: the setting keeps the span. Where a
-// transcript tells no times, its session is not captured any further.
+// Resume ends the pause of this clone, and tells when it began; false where there is none. What was said meanwhile
+// stays out: the setting keeps the span. Where a transcript tells no times, its session is not captured any further.
 func Resume(ctx context.Context, w *workspace.Workspace, a workspace.Author) (since time.Time, ok bool, err error) {
 	p, ok := a.Config.Paused()
 	if !ok {

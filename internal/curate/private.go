@@ -22,8 +22,9 @@ type Moved struct {
 	Left  ledger.Leftovers
 }
 
-// KeepPrivate moves sessions, and all that they spawned or that was forked from them, into the ledger that is never sent, as far as no remote is
-// known to hold them; what they say later goes there, too. An ID may be the agent's own, of a session that is not captured yet.
+// KeepPrivate moves sessions, and all that they spawned or that was forked from them, into the ledger that is never
+// sent, as far as no remote is known to hold them; what they say later goes there, too. An ID may be the agent's own,
+// of a session that is not captured yet.
 func KeepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (out Moved, err error) {
 	err = w.Decide(ctx, func() error {
 		out, err = keepPrivate(ctx, w, a, ids)
@@ -41,7 +42,8 @@ func keepPrivate(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return Moved{}, err
 	}
-	if err := w.Machine().SetPrivate(ctx, true, of.named); err != nil { // before: then no capture sends what comes in between
+	// before: then no capture sends what comes in between
+	if err := w.Machine().SetPrivate(ctx, true, of.named); err != nil {
 		return Moved{}, err
 	}
 	for _, name := range of.named {
@@ -83,7 +85,8 @@ func makePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 		}
 	}
 	for _, name := range of.named {
-		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)), func(s session.Session) bool { return sourceAndNativeID(s) == name })
+		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)),
+			func(s session.Session) bool { return sourceAndNativeID(s) == name })
 		if !held && !slices.Contains(a.Config.Private, name) {
 			return Moved{}, fmt.Errorf("%s is not private", name)
 		}
@@ -110,8 +113,11 @@ func asPublic(ctx context.Context, a workspace.Author, ids []string, err error) 
 	return err
 }
 
-// AuthorWithLedgerOf is the author with the private ledger in place of the usual one if only the private ledger holds the targets.
-func AuthorWithLedgerOf(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target) workspace.Author {
+// AuthorWithLedgerOf is the author with the private ledger in place of the usual one if only the private ledger holds
+// the targets.
+func AuthorWithLedgerOf(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	targets []ledger.Target,
+) workspace.Author {
 	private, err := w.PrivateLedger(a)
 	if err != nil || private == nil {
 		return a
@@ -135,7 +141,9 @@ type moving struct {
 func sourceAndNativeID(s session.Session) string { return s.Source + "/" + s.NativeID }
 
 // sessionsToMove are the sessions that IDs mean in some ledgers, or else in transcripts.
-func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger, ids []string) (moving, error) {
+func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger,
+	ids []string,
+) (moving, error) {
 	out, natives := moving{ids: map[string]bool{}, all: map[string]session.Session{}}, map[string]string{}
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return out, err
@@ -214,13 +222,16 @@ func (m moving) moveTo(ctx context.Context, w *workspace.Workspace, from, to *le
 }
 
 // findUncaptured is the one session whose transcript is here, and whose agent calls it by a name.
-func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author, name string) (session.NativeRef, error) {
+func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	name string,
+) (session.NativeRef, error) {
 	found, err := w.Previewer(a).SessionsNamed(ctx, name)
 	switch {
 	case err != nil:
 		return session.NativeRef{}, err
 	case len(found) == 0 || len(name) < session.MinPrefix:
-		return session.NativeRef{}, fmt.Errorf("%q is no session of yours here, neither in your ledger nor in a transcript", name)
+		return session.NativeRef{}, fmt.Errorf("%q is no session of yours here, neither in your ledger nor in a transcript",
+			name)
 	case len(found) > 1:
 		return session.NativeRef{}, fmt.Errorf("%q is the beginning of %d sessions: give more of it", name, len(found))
 	}

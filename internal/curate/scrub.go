@@ -33,7 +33,9 @@ func BeforeScrub(ctx context.Context, w *workspace.Workspace) (release func() er
 
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
 // and what the repository keeps of the former history, is left to Forget and ledger.Discard.
-func Scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
+func Scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target,
+	pushed bool,
+) (ledger.Scrubbed, error) {
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -53,9 +55,11 @@ func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s le
 	return out, scrubAgentOutputs(ctx, w, s.Targets)
 }
 
-// RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and where the transcript is
-// still there, what was taken out by mistake comes back. What is left to do is as after Scrub.
-func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author, pushed bool) (ledger.Scrubbed, error) {
+// RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and
+// where the transcript is still there, what was taken out by mistake comes back. What is left to do is as after Scrub.
+func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author,
+	pushed bool,
+) (ledger.Scrubbed, error) {
 	if err := refuseCheckedOut(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -67,19 +71,23 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{Redactor: c.Redactor, Pushed: pushed, Retell: func(e *session.Entry) (n int) {
-		for i := range e.Sessions {
-			n += sessions[e.Sessions[i].ID].Apply(&e.Sessions[i])
-		}
-		return n
-	}})
+	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{
+		Redactor: c.Redactor, Pushed: pushed,
+		Retell: func(e *session.Entry) (n int) {
+			for i := range e.Sessions {
+				n += sessions[e.Sessions[i].ID].Apply(&e.Sessions[i])
+			}
+			return n
+		},
+	})
 	if err != nil {
 		return out, err
 	}
 	return out, ForgetAgentOutputs(ctx, w)
 }
 
-// refuseCheckedOut returns an error where a ledger is checked out in a worktree, whose files would keep what is scrubbed.
+// refuseCheckedOut returns an error where a ledger is checked out in a worktree, whose files would keep what is
+// scrubbed.
 func refuseCheckedOut(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
 	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
 	if err == nil && dir != "" {
@@ -89,8 +97,8 @@ func refuseCheckedOut(ctx context.Context, w *workspace.Workspace, a workspace.A
 	return err
 }
 
-// scrubAgentOutputs takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made
-// first: then none is later.
+// scrubAgentOutputs takes out the records that were made of the transcripts of sessions or turns. Those that are not
+// made yet are made first: then none is later.
 func scrubAgentOutputs(ctx context.Context, w *workspace.Workspace, targets []ledger.Target) error {
 	if err := RecordAllAgentOutputs(ctx, w); err != nil {
 		return err
@@ -102,9 +110,13 @@ func scrubAgentOutputs(ctx context.Context, w *workspace.Workspace, targets []le
 	})
 }
 
-// ForgetRecords takes out the records of the sessions that settings name as forgotten, which a forget that was stopped half-way left.
+// ForgetRecords takes out the records of the sessions that settings name as forgotten, which a forget that was stopped
+// half-way left.
 func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
-	err := scrubRecordsOf(ctx, w, func(from records.From) bool { return slices.Contains(a.Config.Forgot, from.Source+"/"+from.Native) })
+	err := scrubRecordsOf(ctx, w, func(from records.From) bool {
+		return slices.Contains(a.Config.Forgot,
+			from.Source+"/"+from.Native)
+	})
 	if err == nil {
 		err = w.Records().Vacuum(ctx) // which may be where it was stopped
 	}
@@ -134,7 +146,8 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(capture.RemoveCache(ctx, w.RekalDir()), capture.UpdateCache(ctx, w.Repo, w.RekalDir())); err != nil {
+	if err := errors.Join(capture.RemoveCache(ctx, w.RekalDir()),
+		capture.UpdateCache(ctx, w.Repo, w.RekalDir())); err != nil {
 		return w.AsNotInitialised(err)
 	}
 	if err := m.ForgetPublic(); err != nil {
@@ -143,5 +156,6 @@ func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	if err := m.CatchUp(ctx); err != nil {
 		return w.AsNotInitialised(err)
 	}
-	return w.AsNotInitialised(materialize.ForgetSQL(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
+	// behind the index: what is made from now on is made of the new one
+	return w.AsNotInitialised(materialize.ForgetSQL(ctx, w.RekalDir()))
 }

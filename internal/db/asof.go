@@ -15,7 +15,8 @@ import (
 type AsOf struct {
 	Later []int // by their numbers
 
-	// Of what imports stored later, what had been said before then counts, where the commit that it is tied to was made by then; zero: none of it.
+	// Of what imports stored later, what had been said before then counts, where the commit that it is tied to was made by
+	// then; zero: none of it.
 	Imported time.Time
 	Made     func(sha string) bool // reports whether a code commit was made by then
 }
@@ -46,11 +47,12 @@ func (t *Tx) LaterRewriters(ctx context.Context) ([]string, error) {
 	return readTexts(query(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE email IN (SELECT email FROM later) ORDER BY email`))
 }
 
-// SetMoment has whoever reads through this DB find what the ledgers held without the entries that came later. What is purged by now stays so.
+// SetMoment has whoever reads through this DB find what the ledgers held without the entries that came later. What is
+// purged by now stays so.
 //
-// Tables and views of the connection's own stand before the file's of the same names, so no statement has to know of it. Rows that an entry
-// brought as a whole are left out where they are read. Those that several entries made are made anew: the rows of sessions, and what follows
-// from ties and files.
+// Tables and views of the connection's own stand before the file's of the same names, so no statement has to know of
+// it. Rows that an entry brought as a whole are left out where they are read. Those that several entries made are made
+// anew: the rows of sessions, and what follows from ties and files.
 //
 // Decide fills in what follows from what is there: which rewrites count, and what was purged.
 func (d *DB) SetMoment(ctx context.Context, m AsOf, decide func(*Tx) error) error {
@@ -84,7 +86,8 @@ func (d *DB) SetMoment(ctx context.Context, m AsOf, decide func(*Tx) error) erro
 
 // remakeUndone has nothing taken back that was so later.
 func (t *Tx) remakeUndone(ctx context.Context) error {
-	ids, err := readTexts(query(ctx, t, `SELECT DISTINCT session FROM main.undone WHERE session IN (SELECT item FROM live)`))
+	ids, err := readTexts(query(ctx, t,
+		`SELECT DISTINCT session FROM main.undone WHERE session IN (SELECT item FROM live)`))
 	if err != nil {
 		return err
 	}
@@ -114,15 +117,16 @@ func (d *DB) shadow(ctx context.Context, do func(*Tx) error) error {
 	return errors.Join(err, conn.Close()) // it goes back to where it came from
 }
 
-// laterEntries takes the numbers of entries that came later, and a time. In the table later, those of an import have that time, and the
-// others none.
+// laterEntries takes the numbers of entries that came later, and a time. In the table later, those of an import have
+// that time, and the others none.
 const laterEntries = `
 CREATE TEMP TABLE later AS SELECT e.*, iif(NOT EXISTS (SELECT 1 FROM main.checkpoints c WHERE c.id = e.id AND c.via IS NOT '` + session.ViaImport + `'), ?2, NULL) AS before
 	FROM main.entries e WHERE n IN (SELECT value FROM json_each(?1));
 CREATE UNIQUE INDEX temp.later_n ON later (n);
 CREATE TEMP TABLE absent (id TEXT PRIMARY KEY) WITHOUT ROWID`
 
-// leaveOutUnmade fills the table absent: checkpoints that were not there, and what imports say of commits that were made later, as ties name it.
+// leaveOutUnmade fills the table absent: checkpoints that were not there, and what imports say of commits that were
+// made later, as ties name it.
 func (t *Tx) leaveOutUnmade(ctx context.Context, m AsOf) error {
 	if m.Imported.IsZero() {
 		return t.Exec(ctx, `UPDATE later SET before = NULL; INSERT OR IGNORE INTO absent SELECT id FROM later`)
@@ -139,8 +143,9 @@ func (t *Tx) leaveOutUnmade(ctx context.Context, m AsOf) error {
 		t.Exec(ctx, `UPDATE later SET before = NULL WHERE id IN (SELECT id FROM absent); INSERT OR IGNORE INTO absent SELECT id FROM later WHERE before IS NULL`))
 }
 
-// partsThen makes the tables changed, of what later entries added to, and live, of the parts of it that were there. What an import brought ends
-// with the last turn before its time; the units behind its turns are then left out, which say more.
+// partsThen makes the tables changed, of what later entries added to, and live, of the parts of it that were there.
+// What an import brought ends with the last turn before its time; the units behind its turns are then left out, which
+// say more.
 const partsThen = `
 CREATE TEMP TABLE changed AS SELECT DISTINCT item AS id FROM main.parts WHERE entry IN (SELECT n FROM later);
 CREATE UNIQUE INDEX temp.changed_id ON changed (id);
@@ -158,12 +163,14 @@ CREATE UNIQUE INDEX temp.missing_id ON missing (id);
 
 // wasThere is the condition that the entry was there which a column of checkpoints names, as ties do.
 func wasThere(column string) string {
-	return column + ` NOT IN (SELECT id FROM absent) AND substr(` + column + `, 1, instr(` + column + ` || ':', ':') - 1) NOT IN (SELECT id FROM absent)`
+	return column + ` NOT IN (SELECT id FROM absent) AND substr(` + column + `, 1, instr(` + column +
+		` || ':', ':') - 1) NOT IN (SELECT id FROM absent)`
 }
 
 // isThere is the condition that a row of a session was there, whose number lies in one of two columns of its parts.
 func isThere(number, from, to string) string {
-	return `(r.session NOT IN (SELECT id FROM changed) OR EXISTS (SELECT 1 FROM live l WHERE l.item = r.session AND ` + number + ` >= l.` + from + ` AND ` + number + ` < l.` + to + `))`
+	return `(r.session NOT IN (SELECT id FROM changed) OR EXISTS (SELECT 1 FROM live l WHERE l.item = r.session AND ` +
+		number + ` >= l.` + from + ` AND ` + number + ` < l.` + to + `))`
 }
 
 // viewsThen are views of the rows that were there, of tables whose rows one entry brought each.
@@ -173,7 +180,8 @@ func viewsThen() string {
 	for _, v := range []struct{ table, more, where string }{
 		{"turns", numbered, isThere("r.i", "turn", "next_turn")},
 		{"tool_calls", "", isThere("r.i", "tool", "next_tool")},
-		{"usage", "", wasThere("r.checkpoint") + ` AND (r.session NOT IN (SELECT id FROM changed) OR r.turn < (SELECT max(l.next_turn) FROM live l WHERE l.item = r.session))`},
+		{"usage", "", wasThere("r.checkpoint") +
+			` AND (r.session NOT IN (SELECT id FROM changed) OR r.turn < (SELECT max(l.next_turn) FROM live l WHERE l.item = r.session))`},
 		{"checkpoints", "", wasThere("r.id")},
 		{"checkpoint_files", "", wasThere("r.checkpoint")},
 		{"checkpoint_sessions", "", wasThere("r.checkpoint") + ` AND r.session NOT IN (SELECT id FROM missing)`},
@@ -187,12 +195,14 @@ func viewsThen() string {
 		{"parts", "", `r.entry NOT IN (SELECT n FROM later)`},
 		{"embeddings", "", `r.session NOT IN (SELECT id FROM changed)`},
 	} {
-		all += "CREATE TEMP VIEW " + v.table + " AS SELECT r.*" + v.more + " FROM main." + v.table + " r WHERE " + v.where + ";\n"
+		all += "CREATE TEMP VIEW " + v.table + " AS SELECT r.*" + v.more + " FROM main." + v.table + " r WHERE " + v.where +
+			";\n"
 	}
 	return all
 }
 
-// sessionsThen makes the sessions and facets as they were, but for what remakeFacets fills in: remade is of whom. What only joins tables is a view.
+// sessionsThen makes the sessions and facets as they were, but for what remakeFacets fills in: remade is of whom. What
+// only joins tables is a view.
 func sessionsThen() string {
 	return `
 CREATE TEMP TABLE sessions AS SELECT * FROM main.sessions WHERE id NOT IN (SELECT id FROM missing);

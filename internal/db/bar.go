@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Bar keeps sessions and memories from whoever reads through this DB: they count as purged in every statement, and stay out also where what is
-// purged is asked for. It is for a DB that was opened to be read, and what was barred before stays so.
+// Bar keeps sessions and memories from whoever reads through this DB: they count as purged in every statement, and stay
+// out also where what is purged is asked for. It is for a DB that was opened to be read, and what was barred before
+// stays so.
 //
 // A table of the connection's own stands before the file's of the same name, so no statement has to know of it.
 func (d *DB) Bar(ctx context.Context, ids []string) error {

@@ -7,18 +7,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// queryTies reads those that a condition lets pass: of the table "ties", or without those of sessions that only talked, of the view "behind".
+// queryTies reads those that a condition lets pass: of the table "ties", or without those of sessions that only talked,
+// of the view "behind".
 func queryTies(ctx context.Context, q Querier, from, where string, args ...any) ([]attribution.Tie, error) {
 	return readRows(query(ctx, q, `SELECT session, checkpoint, sha, email, tie, ts, turn, lines, evidence FROM `+from+` WHERE `+where, args...), tieColumns)
 }
 
 func tieColumns(t *attribution.Tie) []any {
-	return asList(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines, textColumn{&t.Evidence})
+	return asList(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), timeColumn{&t.TS}, &t.Turn, &t.Lines,
+		textColumn{&t.Evidence})
 }
 
 // TiesOfCommits reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
 func (d *DB) TiesOfCommits(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
-	all, err := queryTies(ctx, d, "behind", `sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
+	all, err := queryTies(ctx, d, "behind",
+		`sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
 	return tiesBy(all, func(t attribution.Tie) string { return t.SHA }), err
 }
 
@@ -29,12 +32,14 @@ func (d *DB) AllTies(ctx context.Context, id string) ([]attribution.Tie, error) 
 
 // TalkedAt reads which sessions, purged ones too, only talked before code commits, by the commits' OIDs.
 func (d *DB) TalkedAt(ctx context.Context, shas []string) (map[string][]string, error) {
-	return readGroups(query(ctx, d, `SELECT DISTINCT sha, session FROM ties WHERE tie = ? AND sha IN (SELECT value FROM json_each(?)) ORDER BY sha, session`, int(session.TieTalked), shas))
+	return readGroups(query(ctx, d,
+		`SELECT DISTINCT sha, session FROM ties WHERE tie = ? AND sha IN (SELECT value FROM json_each(?)) ORDER BY sha, session`, int(session.TieTalked), shas))
 }
 
 // TiesOfSessions reads the code commits of sessions, the latest first.
 func (d *DB) TiesOfSessions(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
-	all, err := queryTies(ctx, d, "behind", `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
+	all, err := queryTies(ctx, d, "behind", `session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`,
+		ids)
 	return tiesBy(all, func(t attribution.Tie) string { return t.Session }), err
 }
 
@@ -66,8 +71,8 @@ func (d *DB) CountEdits(ctx context.Context, ids, paths []string) (map[string]in
 		AND `+isEdit+` AND path IN (SELECT value FROM json_each(?)) GROUP BY session`, ids, paths))
 }
 
-// KnowsCommit reports whether a ledger names a code commit whose OID begins so, in lower case: as one behind which sessions stand, or
-// as what one was before or became.
+// KnowsCommit reports whether a ledger names a code commit whose OID begins so, in lower case: as one behind which
+// sessions stand, or as what one was before or became.
 func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err error) {
 	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM ties WHERE sha >= ?1 AND sha < ?1 || 'g')
 		OR EXISTS (SELECT 1 FROM checkpoints WHERE sha >= ?1 AND sha < ?1 || 'g')
@@ -78,7 +83,8 @@ func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err err
 // maxWrote is how many records are read of one question's commits, the latest first.
 const maxWrote = 20_000
 
-// LinesWritten reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
+// LinesWritten reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come
+// first.
 func (d *DB) LinesWritten(ctx context.Context, shas []string) (map[string][]attribution.LineRecord, error) {
 	if len(shas) == 0 {
 		return nil, nil

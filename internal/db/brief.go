@@ -14,7 +14,8 @@ func (d *DB) SessionAndSpawned(ctx context.Context, native string) ([]string, er
 		UNION SELECT id FROM sessions WHERE parent IN (SELECT id FROM sessions WHERE native_id = ?1) ORDER BY id`, native))
 }
 
-// OnBranch reads the sessions of a branch that stand behind a commit or edited a file, and that no other one spawned, the latest first; those in without are left out.
+// OnBranch reads the sessions of a branch that stand behind a commit or edited a file, and that no other one spawned,
+// the latest first; those in without are left out.
 func (d *DB) OnBranch(ctx context.Context, branch string, without []string, limit int) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+isNotPurged+`
 		AND (EXISTS (SELECT 1 FROM behind b WHERE b.session = f.session) OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = f.session AND `+isEdit+`))
@@ -48,7 +49,8 @@ func (d *DB) LastActivity(ctx context.Context, email string, without []string) (
 	return last, err
 }
 
-// NewFromOthers reads what others than an author said after a time: sessions that no other one spawned, and memories, the latest first.
+// NewFromOthers reads what others than an author said after a time: sessions that no other one spawned, and memories,
+// the latest first.
 func (d *DB) NewFromOthers(ctx context.Context, email string, after time.Time, limit int) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
 		AND `+isNotPurged+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit))

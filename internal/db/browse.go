@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Names reads the IDs of sessions and memories, purged or not: those that begin as asked, or that an agent named so, with their neighbours in
-// order, from which they have to be told; all where nothing is asked.
+// Names reads the IDs of sessions and memories, purged or not: those that begin as asked, or that an agent named so,
+// with their neighbours in order, from which they have to be told; all where nothing is asked.
 func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) {
 	var ids, natives []string
 	for _, a := range asked {
@@ -31,10 +31,11 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 	return session.NewNames(all), err
 }
 
-// TitlesByIDPrefix reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
-// greatest IDs, which are the latest.
+// TitlesByIDPrefix reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than
+// limit those with the greatest IDs, which are the latest.
 func (d *DB) TitlesByIDPrefix(ctx context.Context, prefix string, limit int) (map[string]string, error) {
-	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
+	return readMap[string, string](query(ctx, d,
+		`SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
 }
 
 // Session reads one session's row by its whole ID.
@@ -64,8 +65,8 @@ type Relative struct {
 	Turns         int
 }
 
-// Relatives reads at most limit sessions next to a session: its parent, the session that it was forked from, the sessions that
-// it spawned, and those that were forked from it, each once. Purged sessions are left out.
+// Relatives reads at most limit sessions next to a session: its parent, the session that it was forked from, the
+// sessions that it spawned, and those that were forked from it, each once. Purged sessions are left out.
 func (d *DB) Relatives(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
 	return readRows(query(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (SELECT *, min(rank) FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
@@ -76,25 +77,30 @@ func (d *DB) Relatives(ctx context.Context, of SessionRow, limit int) ([]Relativ
 
 // Turns reads at most limit turns of a session from an index on; role "" is both.
 func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string) ([]session.Turn, error) {
-	return turns(ctx, d, `WHERE session = ?1 AND i >= ?2 AND (?3 = '' OR role = ?3) ORDER BY i LIMIT ?4`, id, from, role, limit)
+	return turns(ctx, d, `WHERE session = ?1 AND i >= ?2 AND (?3 = '' OR role = ?3) ORDER BY i LIMIT ?4`, id, from, role,
+		limit)
 }
 
 // PromptBefore is the last turn before a time in which a person asked for something; -1 for none.
 func (d *DB) PromptBefore(ctx context.Context, id string, at time.Time) (turn int, err error) {
-	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id, session.RoleHuman, at).one(&turn)
+	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id,
+		session.RoleHuman, at).one(&turn)
 	return turn, err
 }
 
-// PromptOfEdit is the turn in which a person asked for the last edit of one of some files that a session made before a time; -1 for none.
+// PromptOfEdit is the turn in which a person asked for the last edit of one of some files that a session made before a
+// time; -1 for none.
 func (d *DB) PromptOfEdit(ctx context.Context, id string, paths []string, before time.Time) (turn int, err error) {
 	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ?1 AND role = ?2 AND i <= (SELECT max(turn) FROM tool_calls
 		WHERE session = ?1 AND `+isEdit+` AND path IN (SELECT value FROM json_each(?3)) AND ts <= ?4)`, id, session.RoleHuman, paths, before).one(&turn)
 	return turn, err
 }
 
-// Exchange reads the prompt that a turn of a session belongs to, and the last that was answered to it; "" for either that is not there.
+// Exchange reads the prompt that a turn of a session belongs to, and the last that was answered to it; "" for either
+// that is not there.
 func (d *DB) Exchange(ctx context.Context, id string, turn int) (asked, answered string, err error) {
-	prompt, err := turns(ctx, d, `WHERE session = ?1 AND i <= ?2 AND role = ?3 ORDER BY i DESC LIMIT 1`, id, turn, session.RoleHuman)
+	prompt, err := turns(ctx, d, `WHERE session = ?1 AND i <= ?2 AND role = ?3 ORDER BY i DESC LIMIT 1`, id, turn,
+		session.RoleHuman)
 	if err != nil {
 		return "", "", err
 	}
@@ -207,12 +213,15 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' AND ?9 OR `+logSession+` ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen, !q.OnlyWithSessions),
 		func(r *LogRow) []any {
-			return withFacts(&r.Facts, &r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took}, &r.ActorType, textColumn{&r.Via}, &r.FileCount,
-				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source}, textColumn{&r.Actor}, &r.Turns, &r.Tools, (*int)(&r.Tie))
+			return withFacts(&r.Facts, &r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, timeColumn{&r.TS}, timeColumn{&r.Took},
+				&r.ActorType, textColumn{&r.Via}, &r.FileCount,
+				textColumn{&r.Session}, textColumn{&r.Title}, timeColumn{&r.Started}, timeColumn{&r.Last}, textColumn{&r.Source},
+				textColumn{&r.Actor}, &r.Turns, &r.Tools, (*int)(&r.Tie))
 		})
 }
 
-// CheckpointsOf lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
+// CheckpointsOf lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports
+// captured none.
 func (d *DB) CheckpointsOf(ctx context.Context, email, sha string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
 		sha, strings.ToLower(email), session.ViaImport))
@@ -223,7 +232,8 @@ func (d *DB) Authors(ctx context.Context) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT lower(coalesce(person, email)) FROM facets WHERE coalesce(person, email) IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
 }
 
-// StripTurn is what happened at a turn of a session and behind it: how many calls there were, of them edits that were done, and failures.
+// StripTurn is what happened at a turn of a session and behind it: how many calls there were, of them edits that were
+// done, and failures.
 type StripTurn struct {
 	Turn                 int // -1: before the first
 	Human                bool
@@ -249,9 +259,11 @@ type Lane struct {
 
 // Lanes reads sessions by their IDs.
 func (d *DB) Lanes(ctx context.Context, ids []string) (map[string]Lane, error) {
-	rows, err := readRows(query(ctx, d, `SELECT id, title, email, source, started_at, last_turn_at FROM sessions WHERE id IN (SELECT value FROM json_each(?))`, ids),
+	rows, err := readRows(query(ctx, d,
+		`SELECT id, title, email, source, started_at, last_turn_at FROM sessions WHERE id IN (SELECT value FROM json_each(?))`, ids),
 		func(l *Lane) []any {
-			return asList(&l.ID, textColumn{&l.Title}, textColumn{&l.Email}, &l.Source, timeColumn{&l.Started}, timeColumn{&l.Last})
+			return asList(&l.ID, textColumn{&l.Title}, textColumn{&l.Email}, &l.Source, timeColumn{&l.Started},
+				timeColumn{&l.Last})
 		})
 	out := map[string]Lane{}
 	for _, l := range rows {

@@ -44,7 +44,10 @@ func sessions(t *testing.T, ids ...string) string {
 				{Index: 1, Role: session.RoleAssistant, TS: noon, Content: "two"},
 				{Index: 2, Role: session.RoleHuman, Content: "three"},
 			},
-			ToolCalls: []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}, {Index: 1, Turn: 1, Tool: "Bash", Cmd: "ls"}},
+			ToolCalls: []session.ToolCall{
+				{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"},
+				{Index: 1, Turn: 1, Tool: "Bash", Cmd: "ls"},
+			},
 		}
 		parts = append(parts, s)
 		rows = append(rows, db.SessionRow{Session: s, CapturedAt: noon, NextTurn: 3, NextTool: 2})
@@ -108,7 +111,8 @@ func TestReadOneSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.Equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}, tools)
+	harness.Equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}},
+		tools)
 }
 
 func TestSaid(t *testing.T) {
@@ -161,7 +165,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestNamesAsked checks that the IDs beside what is asked tell as much of it as all do. A scrubbed memory has no facets, and still an ID.
+// TestNamesAsked checks that the IDs beside what is asked tell as much of it as all do. A scrubbed memory has no
+// facets, and still an ID.
 func TestNamesAsked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	ids := []string{"lower"}
@@ -199,7 +204,8 @@ func TestNamesAsked(t *testing.T) {
 		id, err := n.CompleteID(asked)
 		return fmt.Sprint(id, err)
 	}
-	for _, asked := range append(ids, "01K", "01K0101", "01k01", "01K1111199", "01K1", "n-01K00", "N-01k0101", "n-lower", "none", "", "~", "01K'") {
+	for _, asked := range append(ids, "01K", "01K0101", "01k01", "01K1111199", "01K1", "n-01K00", "N-01k0101", "n-lower",
+		"none", "", "~", "01K'") {
 		near, err := d.Names(t.Context(), asked, "01K0000")
 		if err != nil {
 			t.Fatal(err)
@@ -229,10 +235,17 @@ func TestLogOrder(t *testing.T) {
 	at := map[string]time.Time{} // by checkpoint
 	for i := range 40 {
 		id := fmt.Sprintf("%040d", i)
-		cp := session.Checkpoint{ID: id, GitSHA: id, UserEmail: "a@example.com", TS: noon.Add(time.Duration(rng.IntN(30)) * time.Minute), Via: []string{session.ViaCommit, session.ViaImport, ""}[i%3]}
+		cp := session.Checkpoint{
+			ID: id, GitSHA: id, UserEmail: "a@example.com",
+			TS:  noon.Add(time.Duration(rng.IntN(30)) * time.Minute),
+			Via: []string{session.ViaCommit, session.ViaImport, ""}[i%3],
+		}
 		at[id] = cp.TS
 		for n := range rng.IntN(3) {
-			row := db.SessionRow{Session: session.Session{ID: fmt.Sprint(i, n), Source: "codex"}, CapturedAt: noon, LastTurnAt: noon.Add(time.Duration(rng.IntN(30)) * time.Minute)}
+			row := db.SessionRow{
+				Session: session.Session{ID: fmt.Sprint(i, n), Source: "codex"}, CapturedAt: noon,
+				LastTurnAt: noon.Add(time.Duration(rng.IntN(30)) * time.Minute),
+			}
 			cp.Links = append(cp.Links, session.Link{Session: row.ID})
 			if took := row.LastTurnAt; cp.Via == session.ViaImport && (n == 0 || took.After(at[id])) {
 				at[id] = took
@@ -241,7 +254,8 @@ func TestLogOrder(t *testing.T) {
 		}
 		cps = append(cps, cp)
 	}
-	if err := errors.Join(tx.ReplaceSessions(t.Context(), rows), tx.AppendCheckpoints(t.Context(), cps), tx.Commit(t.Context())); err != nil {
+	if err := errors.Join(tx.ReplaceSessions(t.Context(), rows), tx.AppendCheckpoints(t.Context(), cps),
+		tx.Commit(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	for limit := 1; limit < 45; limit += 3 {

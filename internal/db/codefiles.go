@@ -11,14 +11,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// AppendCode adds the code commits of checkpoints with what they left in their files: what tells a squash merge that no hook saw. OIDs
-// and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
+// AppendCode adds the code commits of checkpoints with what they left in their files: what tells a squash merge that no
+// hook saw. OIDs and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the
+// commit.
 func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
 	return cmp.Or(
 		t.insert(ctx, insertInto("code_commits", 8), func(row func(...any)) {
 			for _, c := range cps {
 				if len(c.Files) > 0 {
-					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, orNull(c.Via), commitTime(c), int64(KeyOf(c.PatchID)), c.ID)
+					row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, orNull(c.Via), commitTime(c),
+						int64(KeyOf(c.PatchID)), c.ID)
 				}
 			}
 		}),
@@ -71,10 +73,11 @@ type CodeCommit struct {
 type CodeQuery struct {
 	Files   map[string]Key // and the blob that is of interest in each
 	PatchID string         // "": none
-	SHA     string         // of the commit that may be made of them: none that a hook captured after it, if a hook captured it
-	Until   time.Time      // none made later
-	Slack   time.Duration  // by which clocks may differ
-	Limit   int
+	// of the commit that may be made of them: none that a hook captured after it, if a hook captured it
+	SHA   string
+	Until time.Time     // none made later
+	Slack time.Duration // by which clocks may differ
+	Limit int
 }
 
 // CodeCommits reads code commits, first those with the patch-id, then those that left one of
@@ -97,7 +100,8 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 		SELECT c.key, sha, email, branch, ts, patch <> 0 AND patch = ? AS copy FROM hit CROSS JOIN code_commits c ON c.key = hit.key
 		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END AND ts < coalesce((SELECT min(ts) FROM code_commits WHERE key = ?), ts + 1))
 		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, sha, email LIMIT ?`,
-		asJSON(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), int64(KeyOf(q.SHA)), q.Limit).each(func(rows *Rows) error {
+		asJSON(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack),
+		int64(KeyOf(q.SHA)), q.Limit).each(func(rows *Rows) error {
 		var c CodeCommit
 		var k int64
 		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, timeColumn{&c.TS}, &c.SamePatch); err != nil {
@@ -123,7 +127,8 @@ func (d *DB) HasCodeCommit(ctx context.Context, sha string) (has bool, err error
 
 // AnyCodeCommit reports whether a code commit is known that was made until a time, or nobody knows when.
 func (d *DB) AnyCodeCommit(ctx context.Context, until time.Time) (any bool, err error) {
-	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM code_commits WHERE sha <> ? AND (ts IS NULL OR ts <= ?))`, session.ZeroSHA, until).one(&any)
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM code_commits WHERE sha <> ? AND (ts IS NULL OR ts <= ?))`,
+		session.ZeroSHA, until).one(&any)
 	return any, err
 }
 

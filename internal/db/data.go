@@ -22,8 +22,10 @@ type SessionRow struct {
 }
 
 func (r *SessionRow) columns() []any {
-	return withFacts(&r.Facts, &r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType, textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
-		&r.Source, &r.NativeID, textColumn{&r.ForkedFrom}, textColumn{&r.Title}, timeColumn{&r.StartedAt}, timeColumn{&r.LastTurnAt},
+	return withFacts(&r.Facts, &r.ID, textColumn{&r.Parent}, &r.Hash, timeColumn{&r.CapturedAt}, &r.ActorType,
+		textColumn{&r.AgentID}, textColumn{&r.Email}, textColumn{&r.Branch},
+		&r.Source, &r.NativeID, textColumn{&r.ForkedFrom}, textColumn{&r.Title}, timeColumn{&r.StartedAt},
+		timeColumn{&r.LastTurnAt},
 		&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry)
 }
 
@@ -59,7 +61,8 @@ func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
 	})
 }
 
-// AppendTools adds the tool calls of parts, whose turns are there. A call has the time of the turn before it, or else that of its session's start.
+// AppendTools adds the tool calls of parts, whose turns are there. A call has the time of the turn before it, or else
+// that of its session's start.
 func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 	return t.insert(ctx, `INSERT INTO tool_calls VALUES (?1, ?2, ?3, coalesce(?4, (SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?5),
 		?6, ?7, ?8, ?9, ?10, ?11, ?12)`, func(row func(...any)) {
@@ -69,7 +72,8 @@ func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 				if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
 					at = s.Turns[i].TS
 				}
-				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, orNull(c.Act), orNull(c.Path), orNull(c.Cmd), c.Failed, c.Exit, orNull(string(c.Terms)))
+				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, orNull(c.Act), orNull(c.Path), orNull(c.Cmd), c.Failed, c.Exit,
+					orNull(string(c.Terms)))
 			}
 		}
 	})
@@ -93,7 +97,8 @@ func (t *Tx) AppendCheckpoints(ctx context.Context, cps []session.Checkpoint) er
 	return cmp.Or(
 		t.insert(ctx, insertInto("checkpoints", 9), func(row func(...any)) {
 			for _, c := range cps {
-				row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, orNull(c.AgentID), orNull(c.PatchID), orNull(c.Via))
+				row(c.ID, c.GitSHA, c.GitBranch, c.UserEmail, c.TS, c.ActorType, orNull(c.AgentID), orNull(c.PatchID),
+					orNull(c.Via))
 			}
 		}),
 		t.insert(ctx, insertInto("checkpoint_files", 6), func(row func(...any)) {
@@ -118,12 +123,14 @@ type DanglingLink struct{ Session, Entry string }
 
 // AppendDangling notes links that tie nothing.
 func (t *Tx) AppendDangling(ctx context.Context, links []DanglingLink) error {
-	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links, func(l *DanglingLink) []any { return asList(&l.Session, &l.Entry) })
+	return writeRows(ctx, t, "INSERT OR IGNORE INTO dangling", links,
+		func(l *DanglingLink) []any { return asList(&l.Session, &l.Entry) })
 }
 
 // Dangling reads the last entry that links each of the sessions in vain.
 func (t *Tx) Dangling(ctx context.Context, ids []string) (map[string]string, error) {
-	return readMap[string, string](query(ctx, t, `SELECT session, max(entry) FROM dangling WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
+	return readMap[string, string](query(ctx, t,
+		`SELECT session, max(entry) FROM dangling WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 }
 
 // LoadTurns reads the turns and tool calls of a session into it.
@@ -143,9 +150,11 @@ func turns(ctx context.Context, q Querier, where string, args ...any) ([]session
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) ([]session.ToolCall, error) {
-	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit, terms FROM tool_calls `+where, args...),
+	return readRows(query(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit, terms FROM tool_calls `+where,
+		args...),
 		func(c *session.ToolCall) []any {
-			return asList(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed, &c.Exit, textColumn{(*string)(&c.Terms)})
+			return asList(&c.Index, &c.Turn, &c.Tool, textColumn{&c.Act}, textColumn{&c.Path}, textColumn{&c.Cmd}, &c.Failed,
+				&c.Exit, textColumn{(*string)(&c.Terms)})
 		})
 }
 
@@ -186,7 +195,8 @@ const ownLedgers = "refs/heads/rekal/"
 
 // OwnLedgers reads the addresses of the ledgers that this clone writes, in lower case.
 func (d *DB) OwnLedgers(ctx context.Context) ([]string, error) {
-	refs, err := readTexts(query(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`, len(ownLedgers), ownLedgers))
+	refs, err := readTexts(query(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`,
+		len(ownLedgers), ownLedgers))
 	for i, ref := range refs {
 		address, bad := url.PathUnescape(strings.TrimPrefix(ref, ownLedgers))
 		if bad == nil { // another spelling is of no ledger

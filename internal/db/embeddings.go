@@ -9,7 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// NeedingVectors lists the sessions and memories with another number of turns than was embedded, or all, those with the latest IDs first.
+// NeedingVectors lists the sessions and memories with another number of turns than was embedded, or all, those with the
+// latest IDs first.
 func NeedingVectors(ctx context.Context, q Querier, all bool) ([]string, error) {
 	return readTexts(query(ctx, q, `SELECT session FROM turns t GROUP BY session
 		HAVING ? OR count(*) IS NOT (SELECT e.turns FROM embedded e WHERE e.session = t.session) ORDER BY session DESC`, all))
@@ -39,7 +40,8 @@ type Embedded struct {
 
 // PassageHashes reads the hashes of the passages of sessions that have vectors.
 func PassageHashes(ctx context.Context, q Querier, ids []string) (map[string][]byte, error) {
-	return readMap[string, []byte](query(ctx, q, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
+	return readMap[string, []byte](query(ctx, q,
+		"SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
 }
 
 // ReplaceEmbeddedPassages notes what has vectors now.

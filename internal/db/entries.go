@@ -33,8 +33,8 @@ func (t *Tx) LastEntry(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// PartRow says what an entry added to a session, or that it holds a memory: its turns, calls and units of the search, each from one number to
-// the one behind the last, and what the session was called from then on.
+// PartRow says what an entry added to a session, or that it holds a memory: its turns, calls and units of the search,
+// each from one number to the one behind the last, and what the session was called from then on.
 type PartRow struct {
 	Item           string
 	Entry, K       int // K tells the parts of one session in one entry apart

@@ -26,8 +26,9 @@ const isInTree = `path IS NOT NULL AND NOT failed AND path <> '.' AND substr(pat
 // FileRow says that a checkpoint's file is a session's own.
 type FileRow struct {
 	Checkpoint, Session, Path, Change string
-	Blob                              Key             // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
-	Kind                              session.TieKind // see attribution.Share
+	// what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
+	Blob Key
+	Kind session.TieKind // see attribution.Share
 }
 
 // AppendShares adds files that sessions' commits changed.
@@ -60,18 +61,20 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 				row(path)
 			}
 		}),
-		t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING", func(row func(...any)) {
-			for _, touch := range touches {
-				row(touch.Session, touch.Path)
-			}
-		}))
+		t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING",
+			func(row func(...any)) {
+				for _, touch := range touches {
+					row(touch.Session, touch.Path)
+				}
+			}))
 }
 
 // UncommittedPaths reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
 // The value is false of an import's edit: commits may have taken that before.
 func (t *Tx) UncommittedPaths(ctx context.Context, ids []string) (map[string]map[string]bool, error) {
 	out := map[string]map[string]bool{}
-	err := query(ctx, t, `SELECT session, path, waits FROM pending WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
+	err := query(ctx, t, `SELECT session, path, waits FROM pending WHERE session IN (SELECT value FROM json_each(?))`,
+		ids).each(func(rows *Rows) error {
 		var id, path string
 		var waits bool
 		err := rows.Scan(&id, &path, &waits)
@@ -122,7 +125,8 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 		out[i] = facetRow{sha: f.last.SHA, last: r.LastTurnAt, Facet: Facet{
 			ID: r.ID, Kind: KindSession, Email: r.Email, Branch: r.Branch, ActorType: r.ActorType, AgentID: r.AgentID,
 			Title: r.Title, Source: r.Source, Facts: r.Facts, Parent: r.Parent, CapturedAt: r.CapturedAt, Started: r.StartedAt,
-			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint, Shown: f.firstFiles(), Commits: f.latestCommits(),
+			Turns: r.NextTurn - r.FirstTurn, Tools: f.tools, Files: len(f.files), Checkpoint: f.last.Checkpoint,
+			Shown: f.firstFiles(), Commits: f.latestCommits(),
 		}}
 		out[i].paths, out[i].blobs = f.lastLeftBlobs()
 	}
@@ -149,7 +153,8 @@ type leftAt struct {
 
 // readFacts reads the calls, files and ties of sessions.
 func (t *Tx) readFacts(ctx context.Context, ids []string, all map[string]*facts) error {
-	tools, err := readMap[string, int](query(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
+	tools, err := readMap[string, int](query(ctx, t,
+		`SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 	if err != nil {
 		return err
 	}
@@ -221,7 +226,8 @@ func (f *facts) latestCommits() []string {
 
 // lastLeftBlobs is what the commits left in the files that changed last.
 func (f *facts) lastLeftBlobs() (paths []string, blobs []int64) {
-	paths, blobs = firstKeys(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }), []int64{}
+	paths, blobs = firstKeys(f.left, LeftFiles, func(a, b string) int { return f.left[b].ts.Compare(f.left[a].ts) }),
+		[]int64{}
 	for _, p := range paths {
 		blobs = append(blobs, f.left[p].blob)
 	}

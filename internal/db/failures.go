@@ -19,9 +19,11 @@ const (
 	countTerms = 30_000
 )
 
-// FailuresBy reads the latest calls whose errors have one of some terms, but for purged sessions; how many calls each term names, and all terms name, as
-// far as that is counted.
-func (d *DB) FailuresBy(ctx context.Context, terms []string) (found []FailedCall, counts map[string]int, all int, err error) {
+// FailuresBy reads the latest calls whose errors have one of some terms, but for purged sessions; how many calls each
+// term names, and all terms name, as far as that is counted.
+func (d *DB) FailuresBy(ctx context.Context,
+	terms []string,
+) (found []FailedCall, counts map[string]int, all int, err error) {
 	counts = map[string]int{}
 	for _, term := range terms {
 		of, err := readRows(query(ctx, d, `SELECT term, session, i FROM failures WHERE term = ? AND session NOT IN (SELECT id FROM purged)
@@ -63,7 +65,8 @@ type CommandOn struct {
 // maxLaterSessions is how many sessions behind one are looked into for a command.
 const maxLaterSessions = 30
 
-// CommandsLater reads the commands with a word that ended well in the sessions of a branch that began behind one, the earliest first.
+// CommandsLater reads the commands with a word that ended well in the sessions of a branch that began behind one, the
+// earliest first.
 func (d *DB) CommandsLater(ctx context.Context, id, word string) ([]CommandOn, error) {
 	return readRows(query(ctx, d, `SELECT c.session, c.i, c.turn, c.tool, c.cmd FROM (
 			SELECT l.id, l.started_at FROM sessions s JOIN sessions l ON l.branch = s.branch AND l.branch <> '' AND l.started_at > s.started_at

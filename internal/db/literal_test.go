@@ -10,7 +10,8 @@ import (
 func TestLiteral(t *testing.T) {
 	paths := []string{"src/auth/jwt.go", "src/Auth/JWT.go", "docs/a.b", "a\x00b", "\xff.go", "src/ä/ö.go", "", "aaab", "x"}
 	for pattern, want := range map[string]string{
-		`^src/auth/`: "src/auth/", `\.go$`: ".go", `(?i)jwt`: "", `src/(auth|billing)/`: "src/", `(src/)+jwt?`: "src/", `a*b`: "b",
+		`^src/auth/`: "src/auth/", `\.go$`: ".go", `(?i)jwt`: "", `src/(auth|billing)/`: "src/", `(src/)+jwt?`: "src/",
+		`a*b`:       "b",
 		`(?:abc)?d`: "d", `x|y`: "", `[a-z]+\.go`: ".go", `.`: "", ``: "", `a{2}b`: "a", `src/ä`: "src/ä", `(`: "",
 	} {
 		got := longestLiteral(pattern)

@@ -19,7 +19,8 @@ func memories(ctx context.Context, q Querier, where string, args ...any) ([]Memo
 }
 
 func (m *MemoryRow) columns() []any {
-	return asList(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS}, &m.ActorType, &m.Entry)
+	return asList(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS},
+		&m.ActorType, &m.Entry)
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -52,7 +53,8 @@ func (t *Tx) AppendMemoryFacets(ctx context.Context, memories []MemoryRow) error
 	rows := make([]facetRow, len(memories))
 	for i, m := range memories {
 		rows[i] = facetRow{last: m.TS, Facet: Facet{
-			ID: m.ID, Kind: KindMemory, Email: m.Email, ActorType: m.ActorType, CapturedAt: m.TS, Turns: 1, Title: m.Title, Source: m.Source, Started: m.TS,
+			ID: m.ID, Kind: KindMemory, Email: m.Email, ActorType: m.ActorType, CapturedAt: m.TS, Turns: 1, Title: m.Title,
+			Source: m.Source, Started: m.TS,
 		}}
 	}
 	return writeRows(ctx, t, "INSERT INTO facets", rows, (*facetRow).columns)
@@ -95,5 +97,6 @@ func (t *Tx) AddPrivate(ctx context.Context, ids []string) error {
 
 // SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`), writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return asList(id) }))
+	return cmp.Or(t.Exec(ctx, `DELETE FROM purged`),
+		writeRows(ctx, t, "INSERT INTO purged", ids, func(id *string) []any { return asList(id) }))
 }

@@ -1,11 +1,13 @@
-// Package db is the index: one SQLite file, from which recall, why, log and the agents' server read. It owns, fills and queries the file's
-// tables.
+// Package db is the index: one SQLite file, from which recall, why, log and the agents' server read. It owns, fills and
+// queries the file's tables.
 //
-// In and out: rows and bytes. Each blob belongs to the package that wrote it. db never tokenises, scores or ranks, and knows no git.
+// In and out: rows and bytes. Each blob belongs to the package that wrote it. db never tokenises, scores or ranks, and
+// knows no git.
 //
-// Promises: a transaction is all or nothing, also on disk; readers keep the state that they found while one process writes; a new file has
-// mode 0600; a damaged file, or one of another schema version, is reported (ErrCorrupt, ErrSchema) and left for the caller to replace.
-// Several goroutines may use a DB, one a Tx. The caller holds the lock that decides which process writes.
+// Promises: a transaction is all or nothing, also on disk; readers keep the state that they found while one process
+// writes; a new file has mode 0600; a damaged file, or one of another schema version, is reported (ErrCorrupt,
+// ErrSchema) and left for the caller to replace. Several goroutines may use a DB, one a Tx. The caller holds the lock
+// that decides which process writes.
 package db
 
 import (
@@ -46,7 +48,8 @@ var (
 	ErrSchema  = errors.New("database has another schema")
 	ErrNewer   = fmt.Errorf("%w, of a later version", ErrSchema)
 	ErrLocked  = advice.New("database is in use by another process", "try again in a moment")
-	ErrRoom    = advice.New("database needs more memory", "the ledgers hold very long turns; nothing is lost, and recall answers from the state before")
+	ErrRoom    = advice.New("database needs more memory",
+		"the ledgers hold very long turns; nothing is lost, and recall answers from the state before")
 )
 
 // DB is one open file. Close it.
@@ -60,8 +63,8 @@ type DB struct {
 	later  Later    // see SetMoment
 }
 
-// Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so much of the log
-// stays when it was written back.
+// Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so
+// much of the log stays when it was written back.
 const (
 	filePage  = 16 << 10
 	maxMapped = 1 << 30
@@ -74,23 +77,28 @@ type Layout struct {
 	Since                int64  // the oldest version that is read as well; 0: Version
 	Settings             string // pragmas that a new file has before anything is written to it, so before it gets a log
 	Tables               string // statements that make the tables
-	// Temporary says that all of it can be made again, and how long a process waits for others: nothing waits for the disk, and there is no log.
+	// Temporary says that all of it can be made again, and how long a process waits for others: nothing waits for the
+	// disk, and there is no log.
 	Temporary time.Duration
 }
 
 // indexLayout is the layout of the index.
 func indexLayout() Layout {
-	return Layout{Application: application, Version: Version + int64(len(session.AllFacts())), Tables: strings.ReplaceAll(schema, "$facts", session.FactList("% TEXT"))}
+	return Layout{
+		Application: application, Version: Version + int64(len(session.AllFacts())),
+		Tables: strings.ReplaceAll(schema, "$facts", session.FactList("% TEXT")),
+	}
 }
 
-// Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
-// fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file
-// until Close.
+// Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly), fs.ErrPermission,
+// ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file until
+// Close.
 func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	return indexLayout().Open(ctx, path, mode)
 }
 
-// OpenReplaced is Open of an index that a new one replaces, for what it knows of vectors and signatures: an older program may have made it.
+// OpenReplaced is Open of an index that a new one replaces, for what it knows of vectors and signatures: an older
+// program may have made it.
 func OpenReplaced(ctx context.Context, path string) (*DB, error) {
 	l := indexLayout()
 	l.Since = vectorsSince
@@ -113,7 +121,10 @@ func (l Layout) Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 }
 
 func (l Layout) open(ctx context.Context, path string, mode Mode, immutable string) (*DB, error) {
-	d := &DB{sql: sql.OpenDB(connector{sourceURI(path, mode, immutable, cmp.Or(l.Temporary, patience)), l.pragmas(mode)}), mode: mode, path: path}
+	d := &DB{
+		sql:  sql.OpenDB(connector{sourceURI(path, mode, immutable, cmp.Or(l.Temporary, patience)), l.pragmas(mode)}),
+		mode: mode, path: path,
+	}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
 	if err := d.check(ctx, l); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
@@ -167,7 +178,10 @@ func sourceURI(path string, mode Mode, immutable string, patience time.Duration)
 	if err != nil {
 		abs = path
 	}
-	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
+	v := url.Values{
+		"mode": {"rwc"}, "_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)},
+		"_stmt_cache_size": {"64"}, "_mutex": {"no"},
+	}
 	if mode == ReadOnly {
 		v.Set("mode", "ro")
 	}
@@ -177,7 +191,8 @@ func sourceURI(path string, mode Mode, immutable string, patience time.Duration)
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: v.Encode()}).String()
 }
 
-// touch finds what the operating system has to say of a file, in its own words. Where there is none yet, who writes makes an empty one.
+// touch finds what the operating system has to say of a file, in its own words. Where there is none yet, who writes
+// makes an empty one.
 func touch(path string, mode Mode) error {
 	flag := os.O_RDONLY
 	if mode != ReadOnly {
@@ -192,7 +207,8 @@ func touch(path string, mode Mode) error {
 
 func isReadOnlyFolder(err error) bool {
 	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrCantOpen || e.Code == sqlite3.ErrReadonly || e.Code == sqlite3.ErrIoErr)
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCantOpen || e.Code == sqlite3.ErrReadonly ||
+		e.Code == sqlite3.ErrIoErr)
 }
 
 func hasLog(path string) bool {
@@ -200,8 +216,9 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check compares the layout of a file, and the length: SQLite itself does not miss a part of the last page. The length is asked last: a writer puts the
-// log's pages into the file, then empties the log. A file that has no tables yet gets them; who only reads finds none.
+// check compares the layout of a file, and the length: SQLite itself does not miss a part of the last page. The length
+// is asked last: a writer puts the log's pages into the file, then empties the log. A file that has no tables yet gets
+// them; who only reads finds none.
 func (d *DB) check(ctx context.Context, l Layout) (err error) {
 	if d.file, err = os.Stat(d.path); err != nil {
 		return err
@@ -246,7 +263,8 @@ func (d *DB) createTables(ctx context.Context, l Layout) error {
 		_, undone := d.sql.ExecContext(ctx, "ROLLBACK")
 		return errors.Join(err, undone)
 	}
-	_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", l.Tables, l.Application, l.Version))
+	_, err := d.sql.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		l.Tables, l.Application, l.Version))
 	return err
 }
 
@@ -271,7 +289,8 @@ func classify(err error) error {
 	case sqlite3.ErrNomem, sqlite3.ErrTooBig:
 		kind = ErrRoom
 	case sqlite3.ErrIoErr:
-		if e.ExtendedCode == sqlite3.ErrIoErrFstat { // the file was replaced while it was opened; the number of the system is of another call
+		// the file was replaced while it was opened; the number of the system is of another call
+		if e.ExtendedCode == sqlite3.ErrIoErrFstat {
 			kind = fs.ErrNotExist
 			break
 		}
@@ -284,15 +303,17 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", kind, err)
 }
 
-// Close closes the file. Rows that are still open become invalid. What was written goes from the log into the file as far as
-// nobody reads what stood there.
+// Close closes the file. Rows that are still open become invalid. What was written goes from the log into the file as
+// far as nobody reads what stood there.
 func (d *DB) Close() error {
-	ctx, stop := context.WithTimeout(context.Background(), time.Second) // a transaction that nobody ended keeps the connection
+	// a transaction that nobody ended keeps the connection
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
 	err := error(nil)
 	switch d.mode {
 	case ReadWrite:
-		_, _ = d.sql.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)") // what others still read stays in the log
+		// what others still read stays in the log
+		_, _ = d.sql.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
 	case Fresh:
 		_, err = d.sql.ExecContext(ctx, "PRAGMA journal_mode = WAL") // nobody can change that while somebody reads
 	case ReadOnly:
@@ -346,7 +367,10 @@ func (d *DB) Reopen(ctx context.Context) (*DB, error) { return Open(ctx, d.path,
 
 // Copy is a copy of the database in memory, to be written to, in the state that this reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {
-	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Layout{}.pragmas(Fresh)}), mode: ReadOnly, path: d.path, file: d.file}
+	to := &DB{
+		sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Layout{}.pragmas(Fresh)}), mode: ReadOnly, path: d.path,
+		file: d.file,
+	}
 	to.sql.SetMaxOpenConns(1)
 	err := d.backup(ctx, to)
 	if err != nil {

@@ -23,7 +23,10 @@ func TestOpenAnyPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"plain.db", "per%cent%zz.db", "question?x=y.db", "it's.db", "with space.db", "ünïcode;.db", "a#b&c.db"} {
+	for _, name := range []string{
+		"plain.db", "per%cent%zz.db", "question?x=y.db", "it's.db", "with space.db",
+		"ünïcode;.db", "a#b&c.db",
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			if err := os.WriteFile(path, whole, 0o600); err != nil {
@@ -139,7 +142,8 @@ func TestOpenBesideAWriter(t *testing.T) {
 	go func() {
 		for range 40 {
 			err := db.Change(t.Context(), path, db.ReadWrite, func(ctx context.Context, tx *db.Tx) error {
-				return errors.Join(tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS grown (x)"), tx.Exec(ctx, "INSERT INTO grown VALUES (randomblob(300000))"))
+				return errors.Join(tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS grown (x)"),
+					tx.Exec(ctx, "INSERT INTO grown VALUES (randomblob(300000))"))
 			})
 			if err != nil {
 				done <- err
@@ -190,8 +194,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestDamagedPages checks that a page that was never written (zeros, as a crash of the system leaves one) is noticed, and never believed: whatever is
-// read is an error or what was written.
+// TestDamagedPages checks that a page that was never written (zeros, as a crash of the system leaves one) is noticed,
+// and never believed: whatever is read is an error or what was written.
 func TestDamagedPages(t *testing.T) {
 	for name, mode := range map[string]db.Mode{"made anew": db.Fresh, "grown": db.ReadWrite} {
 		t.Run(name, func(t *testing.T) {

@@ -42,9 +42,12 @@ type facetRow struct {
 }
 
 func (f *facetRow) columns() []any {
-	return withFacts(&f.Facts, &f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType}, textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
-		textColumn{&f.Checkpoint}, textColumn{&f.sha}, textColumn{&f.Title}, &f.Source, textColumn{&f.Parent}, timeColumn{&f.Started}, timeColumn{&f.last},
-		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths}, listColumn[int64]{&f.blobs})
+	return withFacts(&f.Facts, &f.ID, textColumn{&f.Email}, textColumn{&f.Branch}, textColumn{&f.ActorType},
+		textColumn{&f.AgentID}, timeColumn{&f.CapturedAt}, &f.Turns, &f.Tools, &f.Files,
+		textColumn{&f.Checkpoint}, textColumn{&f.sha}, textColumn{&f.Title}, &f.Source, textColumn{&f.Parent},
+		timeColumn{&f.Started}, timeColumn{&f.last},
+		listColumn[string]{&f.Shown}, listColumn[string]{&f.Commits}, &f.Kind, listColumn[string]{&f.paths},
+		listColumn[int64]{&f.blobs})
 }
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
@@ -153,8 +156,8 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	return strings.Join(conds, " AND "), args, nil
 }
 
-// overlapsPeriod is the condition that a turn of a session lies in a period, or that a memory was saved in it. The turns of a session are
-// looked at only where it went on behind the period.
+// overlapsPeriod is the condition that a turn of a session lies in a period, or that a memory was saved in it. The
+// turns of a session are looked at only where it went on behind the period.
 const overlapsPeriod = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, captured_at) >= ? AND coalesce(last_turn_at, captured_at) < ?
 	ELSE started_at < ? AND last_turn_at >= ? AND (last_turn_at < ?
 		OR EXISTS (SELECT 1 FROM turns t WHERE t.session = facets.session AND t.ts >= ? AND t.ts < ?)) END`
@@ -172,7 +175,8 @@ func (d *DB) matchingPaths(ctx context.Context, p Paths) (map[int64]string, erro
 		return nil, err
 	}
 	out := map[int64]string{}
-	err = query(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, longestLiteral(p.Match)).each(func(rows *Rows) error {
+	err = query(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`,
+		longestLiteral(p.Match)).each(func(rows *Rows) error {
 		var id int64
 		var path string
 		err := rows.Scan(&id, &path)
@@ -184,8 +188,8 @@ func (d *DB) matchingPaths(ctx context.Context, p Paths) (map[int64]string, erro
 	return out, err
 }
 
-// longestLiteral is the longest text that whatever a pattern matches holds; "" where there is none. To look for it in a hundred thousand
-// paths takes a tenth of the time that it takes to bring them here.
+// longestLiteral is the longest text that whatever a pattern matches holds; "" where there is none. To look for it in a
+// hundred thousand paths takes a tenth of the time that it takes to bring them here.
 func longestLiteral(pattern string) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -245,7 +249,8 @@ func (d *DB) MatchingIDs(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	rows, err := readRows(query(ctx, d, `SELECT * FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids), (*facetRow).columns)
+	rows, err := readRows(query(ctx, d, `SELECT * FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids),
+		(*facetRow).columns)
 	out := make(map[string]Facet, len(rows))
 	for _, r := range rows {
 		r.Latest, r.Left = cmp.Or(r.last, r.CapturedAt), zipLeft(r.paths, r.blobs)
@@ -256,12 +261,14 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 
 // Titles reads the titles of sessions and memories, by ID.
 func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error) {
-	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
+	return readMap[string, string](query(ctx, d,
+		`SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
 }
 
 // AutomatedTitles reads the titles of all sessions that no person started, by ID.
 func (d *DB) AutomatedTitles(ctx context.Context) (map[string]string, error) {
-	return readMap[string, string](query(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE actor_type = 'agent' AND kind = 'session'`))
+	return readMap[string, string](query(ctx, d,
+		`SELECT session, coalesce(title, '') FROM facets WHERE actor_type = 'agent' AND kind = 'session'`))
 }
 
 // Calls is what a session's tool calls named, in the order in which it came up.
@@ -328,7 +335,8 @@ func (d *DB) FilesTouchedWith(ctx context.Context, id string, limit int) ([]Touc
 	return out, nil
 }
 
-// touchedPaths reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
+// touchedPaths reads the paths of the repository that the tools of sessions touched, each once, in the order of the
+// first call.
 func (d *DB) touchedPaths(ctx context.Context, ids []string) (map[string][]string, error) {
 	return readGroups(query(ctx, d, `SELECT session, path FROM (
 			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+isInTree+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)

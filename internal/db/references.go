@@ -18,7 +18,8 @@ var referenceChecks = map[string]string{ //nolint:gochecknoglobals // a table
 }
 
 func countMissing(column, table, other, key string) string {
-	return fmt.Sprintf("SELECT count(*) FROM %[2]s WHERE NOT EXISTS (SELECT 1 FROM %[3]s o WHERE o.%[4]s = %[2]s.%[1]s)", column, table, other, key)
+	return fmt.Sprintf("SELECT count(*) FROM %[2]s WHERE NOT EXISTS (SELECT 1 FROM %[3]s o WHERE o.%[4]s = %[2]s.%[1]s)",
+		column, table, other, key)
 }
 
 // CheckReferences counts the rows that refer to none, by what is wrong, and looks at the whole file for damage. Nothing

@@ -47,14 +47,18 @@ func TestBroken(t *testing.T) {
 		return tx.ReplaceSessions(t.Context(), []db.SessionRow{{Session: s, CapturedAt: now}})
 	})
 	write(func(tx *db.Tx) error {
-		return errors.Join(tx.AppendTurns(t.Context(), []session.Session{s}), tx.ReplaceFacets(t.Context(), []db.SessionRow{{Session: s, CapturedAt: now}}))
+		return errors.Join(tx.AppendTurns(t.Context(), []session.Session{s}),
+			tx.ReplaceFacets(t.Context(), []db.SessionRow{{Session: s, CapturedAt: now}}))
 	})
 	broken(map[string]int{})
 	other := s
 	other.ID = "T"
 	write(func(tx *db.Tx) error { return tx.AppendTurns(t.Context(), []session.Session{other}) })
 	write(func(tx *db.Tx) error {
-		return tx.AppendCheckpoints(t.Context(), []session.Checkpoint{{ID: "C", TS: now, Links: []session.Link{{Session: "S"}, {Session: "U"}}}})
+		return tx.AppendCheckpoints(t.Context(), []session.Checkpoint{{
+			ID: "C", TS: now,
+			Links: []session.Link{{Session: "S"}, {Session: "U"}},
+		}})
 	})
 	broken(map[string]int{"turns without a session": 1, "checkpoint_sessions without a session": 1})
 }

@@ -28,8 +28,8 @@ func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
 	return readRows(query(ctx, d, `SELECT * FROM renames`), func(r *Rename) []any { return asList(&r.Old, &r.New) })
 }
 
-// PathsLike reads the paths of the repository that sessions touched and that match a pattern; none if there are more than limit. matched says
-// whether the pattern matches any path, also outside of the repository.
+// PathsLike reads the paths of the repository that sessions touched and that match a pattern; none if there are more
+// than limit. matched says whether the pattern matches any path, also outside of the repository.
 func (d *DB) PathsLike(ctx context.Context, p Paths, limit int) (out []string, matched bool, err error) {
 	names, err := d.matchingPaths(ctx, p)
 	if err != nil {

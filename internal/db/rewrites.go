@@ -28,8 +28,9 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
 func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
-	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email), writeRows(ctx, t, "INSERT INTO lineage", rewrites,
-		func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
+	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email),
+		writeRows(ctx, t, "INSERT INTO lineage", rewrites,
+			func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
 }
 
 // maxRewrites is how many rewrites are read for one question. Small families come first, so
@@ -62,7 +63,8 @@ func (d *DB) LatestRewrites(ctx context.Context, shas []string) (map[attribution
 		return nil, nil
 	}
 	out := map[attribution.Commit]string{}
-	err := query(ctx, d, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`, shas).each(func(rows *Rows) error {
+	err := query(ctx, d, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`,
+		shas).each(func(rows *Rows) error {
 		var c attribution.Commit
 		var last string
 		err := rows.Scan(&c.Email, &c.SHA, &last)

@@ -19,7 +19,10 @@ func TestRewrites(t *testing.T) {
 	rewrite := func(email, old, now, root, last string) attribution.Rewrite {
 		return attribution.Rewrite{Email: email, Old: sha(old), New: sha(now), Root: sha(root), Latest: sha(last)}
 	}
-	hers := []attribution.Rewrite{rewrite("a@x", "1", "2", "1", "3"), rewrite("a@x", "2", "3", "1", "3"), rewrite("a@x", "7", "8", "7", "8")}
+	hers := []attribution.Rewrite{
+		rewrite("a@x", "1", "2", "1", "3"), rewrite("a@x", "2", "3", "1", "3"),
+		rewrite("a@x", "7", "8", "7", "8"),
+	}
 	his := []attribution.Rewrite{rewrite("b@x", "2", "9", "2", "9")}
 	for email, all := range map[string][]attribution.Rewrite{"a@x": hers, "b@x": his} {
 		for range 2 { // what was there goes
@@ -54,7 +57,10 @@ func TestRewrites(t *testing.T) {
 		}
 	}
 	got, err := d.LatestRewrites(t.Context(), []string{sha("1"), sha("2"), sha("3")})
-	want := map[attribution.Commit]string{{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"), {Email: "b@x", SHA: sha("2")}: sha("9")}
+	want := map[attribution.Commit]string{
+		{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"),
+		{Email: "b@x", SHA: sha("2")}: sha("9"),
+	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -2,12 +2,13 @@ package db
 
 import "github.com/git-rekal/git-rekal/internal/session"
 
-// Version is the schema version of the index, to which each fact of sessions adds one. Any change of a table below, of a blob that
-// search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it: the index is then made anew.
+// Version is the schema version of the index, to which each fact of sessions adds one. Any change of a table below, of
+// a blob that search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it:
+// the index is then made anew.
 const Version = 18
 
-// vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost much to make. A
-// change of those raises it to Version.
+// vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost
+// much to make. A change of those raises it to Version.
 const vectorsSince = 9
 
 // WeakTie and talked are session.TieInferred and TieTalked, as SQL has them.

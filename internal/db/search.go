@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A run is a string of bytes that is written once, read by spans and dropped whole. It lies in the table runs, in pages: run and
-// number make a page's key. A page fills one of the file, so that reading one reads nothing else.
+// A run is a string of bytes that is written once, read by spans and dropped whole. It lies in the table runs, in
+// pages: run and number make a page's key. A page fills one of the file, so that reading one reads nothing else.
 const pageSize = 16_000
 
 // pageKey is the primary key of a page of a run.
@@ -102,8 +102,8 @@ func (h *ownedBytes) Scan(v any) error {
 	return nil
 }
 
-// ReadSpans reads spans of runs: their bytes in the order of spans, for reading only. A span that a run does not have is
-// ErrCorrupt. No more of a page is copied than a span has of it: new memory costs more than a copy.
+// ReadSpans reads spans of runs: their bytes in the order of spans, for reading only. A span that a run does not have
+// is ErrCorrupt. No more of a page is copied than a span has of it: new memory costs more than a copy.
 func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 	asked := make([][4]int64, len(spans))
 	for i, s := range spans {

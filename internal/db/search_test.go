@@ -90,7 +90,11 @@ func TestLargeRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	spans := []db.Span{{From: tableSize - 3, To: tableSize + 3}, {From: 10, To: int64(len(want)) - 10}, {From: 2 * tableSize, To: 2*tableSize + 1}}
+	spans := []db.Span{
+		{From: tableSize - 3, To: tableSize + 3},
+		{From: 10, To: int64(len(want)) - 10},
+		{From: 2 * tableSize, To: 2*tableSize + 1},
+	}
 	for at := int64(0); at < int64(len(want))-5; at += 100_000 {
 		spans = append(spans, db.Span{From: at, To: at + 5})
 	}
@@ -168,7 +172,8 @@ func TestSpansThatAreNotThere(t *testing.T) {
 		{Run: 0, From: -5000, To: 10},
 		{Run: 7, From: 0, To: 10},
 	} {
-		if _, err := db.ReadSpans(context.Background(), d, []db.Span{s}); !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrSchema) {
+		if _, err := db.ReadSpans(context.Background(), d, []db.Span{s}); !errors.Is(err, db.ErrCorrupt) &&
+			!errors.Is(err, db.ErrSchema) {
 			t.Errorf("span %v gives %v", s, err)
 		}
 	}

@@ -17,7 +17,8 @@ func (d *DB) PartsOf(ctx context.Context, ids []string) ([]HeldPart, error) {
 		func(p *HeldPart) []any { return asList(&p.Item, &p.Commit, &p.Email) })
 }
 
-// SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is not signed by its author.
+// SignatureRow is what the signature of a commit was found to be worth in somebody's ledger: a copy in another one is
+// not signed by its author.
 type SignatureRow struct {
 	Commit, Email  string
 	Letter, Signer string // as of git.Verdict
@@ -45,10 +46,12 @@ func (d *DB) SigningKeys(ctx context.Context) (keys string, err error) {
 
 // Signatures reads what was found with some keys; nothing where it was with others.
 func Signatures(ctx context.Context, q Querier, keys string) ([]SignatureRow, error) {
-	return readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)", keys), (*SignatureRow).columns)
+	return readRows(query(ctx, q, "SELECT * FROM signatures WHERE EXISTS (SELECT 1 FROM signing_keys WHERE print = ?)",
+		keys), (*SignatureRow).columns)
 }
 
-// CountUnjudged is how many commits of ledgers that say something, and how many of some others, were not looked at with some keys.
+// CountUnjudged is how many commits of ledgers that say something, and how many of some others, were not looked at with
+// some keys.
 func CountUnjudged(ctx context.Context, q Querier, keys string, others []string) (n int, err error) {
 	err = query(ctx, q, `SELECT count(DISTINCT p.oid) FROM (SELECT oid, email FROM entries WHERE n IN (SELECT entry FROM parts)
 		UNION SELECT oid, email FROM marks UNION SELECT value, NULL FROM json_each(?)) p
@@ -63,7 +66,8 @@ const lowestTrust = `SELECT p.item, min(coalesce(s.trust, 0)) AS trust FROM part
 
 // Verified lists what a key of its author signed, in order.
 func (d *DB) Verified(ctx context.Context) ([]string, error) {
-	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust = ? ORDER BY item`, int(session.Verified)))
+	return readTexts(query(ctx, d, `SELECT item FROM (`+lowestTrust+` GROUP BY p.item) WHERE trust = ? ORDER BY item`,
+		int(session.Verified)))
 }
 
 // AllExcept lists all sessions and memories but some, in order.
@@ -71,7 +75,8 @@ func (d *DB) AllExcept(ctx context.Context, ids []string) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT session FROM facets WHERE session NOT IN (SELECT value FROM json_each(?)) ORDER BY session`, ids))
 }
 
-// Trust reads what the signatures of sessions and memories are worth. If no commit of any ledger is signed, the map is empty.
+// Trust reads what the signatures of sessions and memories are worth. If no commit of any ledger is signed, the map is
+// empty.
 func (d *DB) Trust(ctx context.Context, ids []string) (map[string]session.Trust, error) {
 	return readMap[string, session.Trust](query(ctx, d, lowestTrust+` WHERE EXISTS (SELECT 1 FROM signatures WHERE letter <> 'N')
 		AND p.item IN (SELECT value FROM json_each(?)) GROUP BY p.item`, ids))

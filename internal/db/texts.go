@@ -7,7 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// EachText gives the indexes and texts of a session's or memory's turns, in their order, one by one: they need not fit into memory together.
+// EachText gives the indexes and texts of a session's or memory's turns, in their order, one by one: they need not fit
+// into memory together.
 func EachText(ctx context.Context, q Querier, id string, use func(index int, text string)) error {
 	return query(ctx, q, `SELECT i, content FROM turns WHERE session = ? ORDER BY i`, id).each(func(rows *Rows) error {
 		var index int
@@ -23,7 +24,8 @@ func EachText(ctx context.Context, q Querier, id string, use func(index int, tex
 // First asks Said for the first turn of a session, whichever that is.
 const First = math.MinInt
 
-// ReadTurnOf reads a turn of each session or memory, by its index or First. A session without that turn is missing from the answer.
+// ReadTurnOf reads a turn of each session or memory, by its index or First. A session without that turn is missing from
+// the answer.
 func ReadTurnOf(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
 	out := make(map[string]session.Turn, len(wanted))
 	for id, from := range wanted {

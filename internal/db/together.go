@@ -17,13 +17,15 @@ type Listed struct {
 	Turns, Files                   int
 }
 
-// List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how many there are.
+// List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how
+// many there are.
 func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
 	out, err = readRows(query(ctx, d, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
 			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
 		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip),
 		func(l *Listed) []any {
-			return asList(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At}, &l.Turns, &l.Files, &total)
+			return asList(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At},
+				&l.Turns, &l.Files, &total)
 		})
 	return out, total, err
 }
@@ -34,9 +36,12 @@ type Touched struct {
 	Sessions int
 }
 
-// Touched reads the files of the repository whose path holds a text, those that most sessions touched first, at most limit. Tools also read
-// folders: a path is a file where a session edited it, a commit of one changed it, or isFile says so, which is called for the others.
-func (d *DB) Touched(ctx context.Context, substring string, limit int, isFile func(path string) bool) (out []Touched, err error) {
+// Touched reads the files of the repository whose path holds a text, those that most sessions touched first, at most
+// limit. Tools also read folders: a path is a file where a session edited it, a commit of one changed it, or isFile
+// says so, which is called for the others.
+func (d *DB) Touched(ctx context.Context, substring string, limit int,
+	isFile func(path string) bool,
+) (out []Touched, err error) {
 	var ids []int64
 	var all []Touched
 	err = query(ctx, d, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
@@ -76,9 +81,9 @@ type Pair struct {
 	Sessions int
 }
 
-// ChangedTogether reads which files the commits of the latest 2,000 sessions changed together, with path of those that touched it and in pairs with it
-// alone; "" for all. The most frequent pairs come first, and none that stands alone. Of a session that changed more than MaxTogether files, those
-// that come first by name count. What is purged does not.
+// ChangedTogether reads which files the commits of the latest 2,000 sessions changed together, with path of those that
+// touched it and in pairs with it alone; "" for all. The most frequent pairs come first, and none that stands alone. Of
+// a session that changed more than MaxTogether files, those that come first by name count. What is purged does not.
 func (d *DB) ChangedTogether(ctx context.Context, path string, limit int) ([]Pair, error) {
 	files, err := readGroups(query(ctx, d, `SELECT DISTINCT session, path FROM shares WHERE session IN (
 			SELECT session FROM facets WHERE session NOT IN (SELECT id FROM purged) AND (?1 = '' OR session IN (
@@ -99,7 +104,8 @@ func (d *DB) ChangedTogether(ctx context.Context, path string, limit int) ([]Pai
 	return out[:min(limit, len(out))], nil
 }
 
-// countPairs counts in how many sessions two files stand together, of those pairs that counts lets pass. In one session twice is once.
+// countPairs counts in how many sessions two files stand together, of those pairs that counts lets pass. In one session
+// twice is once.
 func countPairs(files map[string][]string, counts func(a, b string) bool) map[[2]string]int {
 	out := map[[2]string]int{}
 	for _, all := range files {

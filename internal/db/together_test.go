@@ -12,7 +12,10 @@ import (
 // TestTogether has three sessions that changed a.go with b.go, one of them purged, and one that changed a.go with c.go.
 func TestTogether(t *testing.T) {
 	ctx := t.Context()
-	ids := []string{"01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAAAAAAAAAAAAAAA2", "01KAB3F9AAAAAAAAAAAAAAAAA3", "01KAB3F9AAAAAAAAAAAAAAAAA4"}
+	ids := []string{
+		"01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAAAAAAAAAAAAAAA2", "01KAB3F9AAAAAAAAAAAAAAAAA3",
+		"01KAB3F9AAAAAAAAAAAAAAAAA4",
+	}
 	path := sessions(t, ids...)
 	w, err := db.Open(ctx, path, db.ReadWrite)
 	if err != nil {
@@ -53,17 +56,23 @@ func TestTogether(t *testing.T) {
 	pairs, err := d.ChangedTogether(ctx, "", 10)
 	harness.Equal(t, "pairs of more than one session", []db.Pair{{A: "a.go", B: "dir/b.go", Sessions: 2}}, pairs)
 	near, err2 := d.ChangedTogether(ctx, "a.go", 10)
-	harness.Equal(t, "with a.go", []db.Pair{{A: "a.go", B: "dir/b.go", Sessions: 2}, {A: "a.go", B: "c.go", Sessions: 1}}, near)
+	harness.Equal(t, "with a.go", []db.Pair{{A: "a.go", B: "dir/b.go", Sessions: 2}, {A: "a.go", B: "c.go", Sessions: 1}},
+		near)
 	of, err3 := d.ChangedTogether(ctx, "dir/b.go", 1)
 	harness.Equal(t, "with dir/b.go", []db.Pair{{A: "dir/b.go", B: "a.go", Sessions: 2}}, of)
 	stands := func(path string) bool { return path == "dir/read.go" }
 	all, err4 := d.Touched(ctx, "", 10, stands)
-	edited, read, b := db.Touched{Path: "dir/edited.go", Sessions: 3}, db.Touched{Path: "dir/read.go", Sessions: 3}, db.Touched{Path: "dir/b.go", Sessions: 2}
-	harness.Equal(t, "files of the repository, and no folder", []db.Touched{{Path: "a.go", Sessions: 3}, edited, read, b, {Path: "c.go", Sessions: 1}}, all)
+	edited, read, b := db.Touched{Path: "dir/edited.go", Sessions: 3}, db.Touched{Path: "dir/read.go", Sessions: 3},
+		db.Touched{Path: "dir/b.go", Sessions: 2}
+	harness.Equal(t, "files of the repository, and no folder",
+		[]db.Touched{{Path: "a.go", Sessions: 3}, edited, read, b, {Path: "c.go", Sessions: 1}}, all)
 	some, err5 := d.Touched(ctx, "DIR/", 2, stands)
 	harness.Equal(t, "two of a folder", []db.Touched{edited, read}, some)
 	list, total, err6 := d.List(ctx, 1, 1)
-	harness.Equal(t, "the second of three", []db.Listed{{ID: ids[2], Kind: db.KindSession, Title: "title 3", Source: "codex", At: noon.Add(2000), Turns: 3, Files: 2}}, list)
+	harness.Equal(t, "the second of three", []db.Listed{{
+		ID: ids[2], Kind: db.KindSession, Title: "title 3",
+		Source: "codex", At: noon.Add(2000), Turns: 3, Files: 2,
+	}}, list)
 	if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil || total != 3 {
 		t.Errorf("%d in all, %v", total, err)
 	}

@@ -60,8 +60,8 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// Tx is one transaction, on one connection. End it with Commit or Rollback. Behind the first statement that fails, those that write do
-// nothing and return its error, and so does Commit.
+// Tx is one transaction, on one connection. End it with Commit or Rollback. Behind the first statement that fails,
+// those that write do nothing and return its error, and so does Commit.
 type Tx struct {
 	conn   *sql.Conn
 	done   bool
@@ -210,7 +210,8 @@ func insertInto(table string, n int) string {
 
 func valuesClause(n int) string { return " VALUES (?" + strings.Repeat(",?", n-1) + ")" }
 
-// writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as for readRows.
+// writeRows adds rows to a table. Columns gives the places of a row's values in the order of the table's columns, as
+// for readRows.
 func writeRows[T any](ctx context.Context, t *Tx, into string, rows []T, columns func(*T) []any) error {
 	return t.insert(ctx, into+valuesClause(len(columns(new(T)))), func(row func(args ...any)) {
 		for i := range rows {

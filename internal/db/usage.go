@@ -18,14 +18,15 @@ type UsageRow struct {
 	Started    time.Time // the session; where no turn stands before the request, it counts then
 }
 
-// AppendUsage adds what requests took, whose sessions' turns are there. Of two rows of a request the larger counts hold, and what the first one
-// says besides.
+// AppendUsage adds what requests took, whose sessions' turns are there. Of two rows of a request the larger counts
+// hold, and what the first one says besides.
 func (t *Tx) AppendUsage(ctx context.Context, rows []UsageRow) error {
 	return t.insert(ctx, `INSERT INTO usage VALUES (?1, ?2, ?3, coalesce((SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?4), ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 		ON CONFLICT DO UPDATE SET input = max(input, excluded.input), output = max(output, excluded.output), cost = max(cost, excluded.cost),
 		cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write)`, func(row func(...any)) {
 		for _, u := range rows {
-			row(u.Session, u.Request, u.Turn, u.Started, u.Checkpoint, u.Model, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+			row(u.Session, u.Request, u.Turn, u.Started, u.Checkpoint, u.Model, u.Input, u.Output, u.CacheRead, u.CacheWrite,
+				u.Cost)
 		}
 	})
 }
@@ -156,17 +157,20 @@ type WorkRow struct {
 	Turns, Tools  int
 }
 
-// SessionSizes reads how much each session is that a filter takes, by the time of its last turn, and the commits whose lines or files are its.
+// SessionSizes reads how much each session is that a filter takes, by the time of its last turn, and the commits whose
+// lines or files are its.
 func (d *DB) SessionSizes(ctx context.Context, f UsageFilter) (rows []WorkRow, commits map[string][]string, err error) {
 	of := ` FROM sessions s WHERE ` + f.where("coalesce(s.last_turn_at, s.captured_at)")
-	rows, err = readRows(query(ctx, d, `SELECT s.id, s.started_at, s.last_turn_at, s.next_turn - s.first_turn, s.next_tool - s.first_tool`+of+` ORDER BY s.id`, f.values()...),
+	rows, err = readRows(query(ctx, d,
+		`SELECT s.id, s.started_at, s.last_turn_at, s.next_turn - s.first_turn, s.next_tool - s.first_tool`+of+` ORDER BY s.id`, f.values()...),
 		func(r *WorkRow) []any {
 			return asList(&r.ID, timeColumn{&r.Started}, timeColumn{&r.Last}, &r.Turns, &r.Tools)
 		})
 	if err != nil {
 		return nil, nil, err
 	}
-	commits, err = readGroups(query(ctx, d, fmt.Sprintf(`SELECT DISTINCT session, sha FROM ties WHERE tie < %d AND session IN (SELECT s.id`+of+`) ORDER BY session, sha`,
-		session.TieInferred), f.values()...))
+	commits, err = readGroups(query(ctx, d,
+		fmt.Sprintf(`SELECT DISTINCT session, sha FROM ties WHERE tie < %d AND session IN (SELECT s.id`+of+`) ORDER BY session, sha`,
+			session.TieInferred), f.values()...))
 	return rows, commits, err
 }

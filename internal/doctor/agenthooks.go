@@ -13,16 +13,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/setup"
 )
 
-// agentHooks tells of agents that were asked to get a brief (git rekal init --brief) and run no hooks: by the settings of the user, of the
-// project, or of who manages the machine, as of November 2026. Settings on a server or in macOS's preferences are not looked at.
+// agentHooks tells of agents that were asked to get a brief (git rekal init --brief) and run no hooks: by the settings
+// of the user, of the project, or of who manages the machine, as of November 2026. Settings on a server or in macOS's
+// preferences are not looked at.
 func (d *doctor) agentHooks(context.Context) {
 	if d.CheckReady() != nil {
 		return
 	}
 	for _, agent := range setup.BriefedAgents(d.Repo.Layout().WorkTree) {
 		for _, s := range hookSwitches(agent, d.Home, d.Getenv) {
-			if file := s.switchedOffIn(func(path string) string { return strings.Join(settingsOf(d.Workspace, path), "") }); file != "" {
-				d.addCheck("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
+			if file := s.switchedOffIn(func(path string) string {
+				return strings.Join(settingsOf(d.Workspace, path),
+					"")
+			}); file != "" {
+				d.addCheck("hooks", Note, "mend "+file+", or ask who manages it",
+					"%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
 			}
 		}
 	}
@@ -42,23 +47,37 @@ func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
 	}
 	switch agent {
 	case "claude-code":
-		managed := []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
-		own := []string{below("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ".claude/settings.json", ".claude/settings.local.json"}
+		managed := []string{
+			"/etc/claude-code/managed-settings.json",
+			"/Library/Application Support/ClaudeCode/managed-settings.json",
+		}
+		own := []string{
+			below("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ".claude/settings.json",
+			".claude/settings.local.json",
+		}
 		return []hookSwitch{{"disableAllHooks", true, slices.Concat(own, managed)}, {"allowManagedHooksOnly", true, managed}}
 	case "codex":
 		managed := "/etc/codex/requirements.toml"
 		all := []string{below("CODEX_HOME", ".codex", "config.toml"), ".codex/config.toml", managed}
-		return []hookSwitch{{"features.hooks", false, all}, {"features.codex_hooks", false, all}, {"allow_managed_hooks_only", true, []string{managed}}}
+		return []hookSwitch{
+			{"features.hooks", false, all},
+			{"features.codex_hooks", false, all},
+			{"allow_managed_hooks_only", true, []string{managed}},
+		}
 	case "gemini-cli":
 		system := []string{"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json"}
 		if path := getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); path != "" {
 			system = []string{path}
 		}
-		own := []string{filepath.Join(cmp.Or(getenv("GEMINI_CLI_HOME"), home), ".gemini", "settings.json"), ".gemini/settings.json"}
+		own := []string{
+			filepath.Join(cmp.Or(getenv("GEMINI_CLI_HOME"), home), ".gemini", "settings.json"),
+			".gemini/settings.json",
+		}
 		return []hookSwitch{{"hooksConfig.enabled", false, append(own, system...)}}
 	case "copilot-cli":
 		return []hookSwitch{{"disableAllHooks", true, []string{
-			below("COPILOT_HOME", ".copilot", "settings.json"), ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".github/hooks/git-rekal.json",
+			below("COPILOT_HOME", ".copilot", "settings.json"), ".github/copilot/settings.json",
+			".github/copilot/settings.local.json", ".github/hooks/git-rekal.json",
 		}}}
 	}
 	return nil
@@ -83,7 +102,8 @@ func (s hookSwitch) switchedOffIn(read func(path string) string) (file string) {
 	return file
 }
 
-// tomlValue is the value at a dotted key of a text in TOML; nil where there is none, or the text can't be read: then the agent can't either.
+// tomlValue is the value at a dotted key of a text in TOML; nil where there is none, or the text can't be read: then
+// the agent can't either.
 func tomlValue(text, key string) (value any) {
 	var doc map[string]any
 	if toml.Unmarshal([]byte(text), &doc) != nil {

@@ -1,7 +1,7 @@
 // Package doctor says what is wrong with git-rekal in a repository, and what mends it.
 //
-// In: a workspace. Out: checks, each with a status, and the places in ledgers that today's redaction would take out. It changes
-// nothing. A check that can't be made is wrong itself.
+// In: a workspace. Out: checks, each with a status, and the places in ledgers that today's redaction would take out. It
+// changes nothing. A check that can't be made is wrong itself.
 package doctor
 
 import (
@@ -47,7 +47,10 @@ type doctor struct {
 
 // addCheck adds a check: a name of one or two words, a status, and the command that mends it, or what to do.
 func (d *doctor) addCheck(name, status, fix, format string, a ...any) {
-	d.out.Checks = append(d.out.Checks, result.Check{Name: name, Status: status, Says: fmt.Sprintf(format, a...), Fix: fix})
+	d.out.Checks = append(d.out.Checks, result.Check{
+		Name: name, Status: status, Says: fmt.Sprintf(format, a...),
+		Fix: fix,
+	})
 	d.out.OK = d.out.OK && status != Wrong
 }
 
@@ -81,7 +84,10 @@ func ReportFull(out *result.Doctor, version, full string, err error) {
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func Run(ctx context.Context, w *workspace.Workspace) (result.Doctor, error) {
 	d := &doctor{Workspace: w, out: result.Doctor{Schema: result.Schema, OK: true, Leaks: []result.Finding{}}}
-	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.checkRetention, d.embedding, d.tree} {
+	for _, check := range []func(context.Context){
+		d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches,
+		d.records, d.transcripts, d.checkRetention, d.embedding, d.tree,
+	} {
 		if err := ctx.Err(); err != nil {
 			return d.out, fmt.Errorf("doctor: %w", err)
 		}
@@ -164,7 +170,8 @@ func (d *doctor) identity(ctx context.Context) {
 		d.known = true
 		d.addCheck("identity", Well, "", "%s", d.author.Email)
 	case errors.Is(err, git.ErrNoIdentity):
-		d.addCheck("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
+		d.addCheck("identity", Wrong, `git config user.email you@example.com; git config user.name You`,
+			"git does not know who you are")
 	default:
 		d.addCheck("identity", Wrong, `git config user.email you@example.com`, "%v", err)
 	}
@@ -180,16 +187,21 @@ func (d *doctor) signatures(ctx context.Context) {
 	}
 	foreign, _ := d.ForeignCommits(ctx, d.author) // what can't be read, the ledger's check says
 	for _, f := range foreign[:min(len(foreign), mostForeign)] {
-		d.addCheck("signatures", Wrong, "git show --show-signature "+string(f.OID), "commit %.12s of your ledger: %s; rekal.require verified leaves it out of agents' answers, git rekal purge ID hides it", f.OID, f)
+		d.addCheck("signatures", Wrong, "git show --show-signature "+string(f.OID),
+			"commit %.12s of your ledger: %s; rekal.require verified leaves it out of agents' answers, git rekal purge ID hides it", f.OID, f)
 	}
 	if n := len(foreign) - mostForeign; n > 0 {
-		d.addCheck("signatures", Wrong, "git log --show-signature "+d.author.Ledger.Ref(), "%s more of your ledger", session.CountNoun(n, "such commit"))
+		d.addCheck("signatures", Wrong, "git log --show-signature "+d.author.Ledger.Ref(), "%s more of your ledger",
+			session.CountNoun(n, "such commit"))
 	}
 	if d.author.Signer == nil {
 		return
 	}
-	if all, err := d.author.Ledger.Unsigned(ctx); err == nil && len(all) > 0 { // what can't be read, the ledger's check says
-		d.addCheck("signatures", Note, "git rekal sign", "%s of your ledger not signed: the key could not be used without asking, or came later", session.CountNoun(len(all), "commit"))
+	// what can't be read, the ledger's check says
+	if all, err := d.author.Ledger.Unsigned(ctx); err == nil && len(all) > 0 {
+		d.addCheck("signatures", Note, "git rekal sign",
+			"%s of your ledger not signed: the key could not be used without asking, or came later",
+			session.CountNoun(len(all), "commit"))
 	}
 }
 
@@ -237,7 +249,9 @@ func (d *doctor) sharing(ctx context.Context) {
 		return
 	}
 	if ahead, err := d.author.Ledger.FutureDate(d.Now()); err == nil && !ahead.IsZero() {
-		d.addCheck("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
+		d.addCheck("clock", Wrong, "git rekal sync",
+			"the newest commit of your ledger is dated %s: others don't read it before another one follows",
+			ahead.Format(time.DateOnly))
 	}
 	conf := d.author.Config
 	to, err := d.Route(ctx, conf.Remote)
@@ -246,13 +260,15 @@ func (d *doctor) sharing(ctx context.Context) {
 		d.addCheck("sharing", Well, "", "nothing is sent anywhere")
 		return
 	case !slices.Contains(conf.Remotes, conf.Remote):
-		d.addCheck("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
+		d.addCheck("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`,
+			"rekal.remote is %q, which is no remote", conf.Remote)
 		return
 	case err != nil:
 		d.addCheck("sharing", Wrong, "", "%v", err)
 		return
 	case !conf.Agreed(conf.Remote, to.All()...):
-		d.addCheck("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
+		d.addCheck("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent",
+			conf.Remote)
 		return
 	}
 	if err := d.author.Ledger.WhyNotSendable(ctx, conf.Remote); err != nil {
@@ -273,8 +289,8 @@ func (d *doctor) sharing(ctx context.Context) {
 	}
 }
 
-// reportBarred reports a branch of the remote that stands in the ledger's place or in its way, and how to rename it there. If a
-// newer git-rekal may have written the branch, it also advises an update.
+// reportBarred reports a branch of the remote that stands in the ledger's place or in its way, and how to rename it
+// there. If a newer git-rekal may have written the branch, it also advises an update.
 func (d *doctor) reportBarred(remote string, why error) {
 	branch := strings.TrimPrefix(d.author.Ledger.Ref(), "refs/heads/")
 	says := fmt.Sprintf("%s there can't be read: %v", branch, why)
@@ -290,7 +306,8 @@ func (d *doctor) reportBarred(remote string, why error) {
 		remote, shellQuote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), shellQuote(":refs/heads/"+branch))
 	if over := (*ledger.BoundsError)(nil); errors.As(why, &over) {
 		says = fmt.Sprintf("more is added to %s there than is read unasked: %v", branch, why)
-		fix = fmt.Sprintf("git rekal sync --unbounded, if another machine of yours wrote it; else git push --force %s %s", remote, shellQuote(branch))
+		fix = fmt.Sprintf("git rekal sync --unbounded, if another machine of yours wrote it; else git push --force %s %s",
+			remote, shellQuote(branch))
 	}
 	if errors.Is(why, ledger.ErrFormat) {
 		fix += "; or, if a newer git-rekal wrote it, update this one"
@@ -305,12 +322,14 @@ func (d *doctor) locks(context.Context) {
 	old, common := 0, d.Repo.Layout().CommonDir
 	for _, below := range []string{"refs/heads/rekal", "refs/rekal", "refs/remotes", "logs/refs"} {
 		_ = filepath.WalkDir(filepath.Join(common, below), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") || !strings.Contains(strings.TrimPrefix(path, common), "rekal") {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") ||
+				!strings.Contains(strings.TrimPrefix(path, common), "rekal") {
 				return nil //nolint:nilerr // what can't be listed holds no lock of ours
 			}
 			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > oldLock {
 				old++
-				d.addCheck("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
+				d.addCheck("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s",
+					filepath.Base(path))
 			}
 			return nil
 		})
@@ -346,9 +365,11 @@ func (d *doctor) caches(ctx context.Context) {
 			d.addCheck("caches", Wrong, ignoreCommand(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
-		d.addCheck("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.CountNoun(state.Behind, "ledger"))
+		d.addCheck("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up",
+			session.CountNoun(state.Behind, "ledger"))
 	case state.PartlyRead > 0:
-		d.addCheck("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.CountNoun(state.PartlyRead, "ledger"))
+		d.addCheck("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not",
+			session.CountNoun(state.PartlyRead, "ledger"))
 	default:
 		d.addCheck("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
@@ -358,7 +379,8 @@ func (d *doctor) caches(ctx context.Context) {
 // maxContested bounds how many contested IDs are named.
 const maxContested = 10
 
-// reportContested names the ledgers that hold sessions under the IDs of somebody else's. Without malice this happens only if somebody's address changed.
+// reportContested names the ledgers that hold sessions under the IDs of somebody else's. Without malice this happens
+// only if somebody's address changed.
 func (d *doctor) reportContested(all []materialize.Contested) {
 	for i, c := range all {
 		if i == maxContested {
@@ -366,7 +388,8 @@ func (d *doctor) reportContested(all []materialize.Contested) {
 			return
 		}
 		d.addCheck("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
-			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.CountNoun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
+			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.CountNoun(len(c.Others), "ledger"),
+			strings.Join(c.Others, ", "))
 	}
 }
 
@@ -379,7 +402,10 @@ func (d *doctor) transcripts(ctx context.Context) {
 	d.found = map[string][]transcript.File{}
 	var none []string
 	for _, agent := range transcript.Agents() {
-		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Search: transcript.SearchBudget})
+		found, err := agent.Locate(ctx, transcript.Env{
+			Home: d.Home, Getenv: d.Getenv, Roots: roots,
+			Search: transcript.SearchBudget,
+		})
 		if err != nil {
 			d.addCheck("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
 			continue
@@ -415,7 +441,8 @@ func (d *doctor) embedding(ctx context.Context) {
 		d.addCheck("embedding", Wrong, "git config --unset rekal.embed", "%v", err)
 		return
 	case client == nil && !conf.IsOff():
-		d.addCheck("embedding", Note, "install git-rekal-full beside git-rekal", "a server is set, and only git-rekal-full asks it: words alone answer")
+		d.addCheck("embedding", Note, "install git-rekal-full beside git-rekal",
+			"a server is set, and only git-rekal-full asks it: words alone answer")
 		return
 	case client == nil:
 		d.addCheck("embedding", Well, "", "switched off: words alone answer")
@@ -423,7 +450,8 @@ func (d *doctor) embedding(ctx context.Context) {
 	}
 	defer client.Close()
 	if err := client.Alive(ctx); err != nil {
-		d.addCheck("embedding", Note, "mend or start it, or git config --unset rekal.embed", "%v; meanwhile words alone answer", err)
+		d.addCheck("embedding", Note, "mend or start it, or git config --unset rekal.embed",
+			"%v; meanwhile words alone answer", err)
 		return
 	}
 	d.addCheck("embedding", Well, "", "a server answers, for %s", client.StorageName())
@@ -444,7 +472,9 @@ func (d *doctor) vectors(ctx context.Context) {
 	case err != nil:
 		d.addCheck("embedding", Well, "", "%s is built in; there is no index yet", model.Name)
 	case left > 0:
-		d.addCheck("embedding", Note, "git rekal index --vectors", "%s is built in; %s without vectors, found by their words until they are made in the background", model.Name, session.CountNoun(left, "session"))
+		d.addCheck("embedding", Note, "git rekal index --vectors",
+			"%s is built in; %s without vectors, found by their words until they are made in the background", model.Name,
+			session.CountNoun(left, "session"))
 	default:
 		d.addCheck("embedding", Well, "", "%s is built in, and all sessions have vectors", model.Name)
 	}

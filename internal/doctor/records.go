@@ -29,24 +29,29 @@ func (d *doctor) records(ctx context.Context) {
 	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
 		places, size, err := d.countLeaks(ctx, v, all[i], looked < maxOutputs)
 		if err != nil {
-			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
+			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID,
+				err)
 			continue
 		}
 		if looked += size; places > 0 {
 			leaks++
-			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.CountNoun(places, "place"))
+			d.addCheck("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID),
+				"record %d holds %s that today's redaction takes out", all[i].ID, session.CountNoun(places, "place"))
 		}
 	}
 	switch {
 	case looked >= maxOutputs:
-		d.addCheck("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.CountNoun(len(all), "record"), maxOutputs>>20)
+		d.addCheck("records", Note, "", "%s; of their outputs the latest %d MB were looked at",
+			session.CountNoun(len(all), "record"), maxOutputs>>20)
 	case leaks == 0:
 		d.addCheck("records", Well, "", "%s of what commands printed", session.CountNoun(len(all), "record"))
 	}
 }
 
 // countLeaks tells in how many places of a record there is one, and how many bytes of its output were looked at.
-func (d *doctor) countLeaks(ctx context.Context, v *records.View, r records.Record, output bool) (places, size int, err error) {
+func (d *doctor) countLeaks(ctx context.Context, v *records.View, r records.Record,
+	output bool,
+) (places, size int, err error) {
 	var raw io.Reader
 	if output {
 		text, err := v.RawOutput(ctx, r.ID)

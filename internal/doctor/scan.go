@@ -26,7 +26,10 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		return err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	s := scan{doctor: &doctor{Workspace: w, out: *out}, redactor: w.Redactor(conf, workspace.ToShow), seen: map[git.OID]bool{}, progress: progress}
+	s := scan{
+		doctor: &doctor{Workspace: w, out: *out}, redactor: w.Redactor(conf, workspace.ToShow),
+		seen: map[git.OID]bool{}, progress: progress,
+	}
 	defer func() { *out = s.out }()
 	s.ownLedger(ctx)
 	heads, err := ledger.Heads(w.Repo)
@@ -38,7 +41,8 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		return err
 	}
 	for _, ref := range misnamed {
-		s.addCheck("ledger", Note, "git update-ref -d "+shellQuote(ref), "%s is left out: its name is not one that an address has", ref)
+		s.addCheck("ledger", Note, "git update-ref -d "+shellQuote(ref),
+			"%s is left out: its name is not one that an address has", ref)
 	}
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
 	all := len(heads)
@@ -52,15 +56,18 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		}
 		switch ok := s.reportHealth(h, health, err, leaks); {
 		case ok && h.Private:
-			s.addCheck("ledger", Well, "", "private: %s, %s, never sent, nothing to redact", session.CountNoun(health.Commits, "commit"), session.CountNoun(health.Segments, "segment"))
+			s.addCheck("ledger", Well, "", "private: %s, %s, never sent, nothing to redact",
+				session.CountNoun(health.Commits, "commit"), session.CountNoun(health.Segments, "segment"))
 		case ok && h.Ref == s.own:
-			s.addCheck("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.CountNoun(health.Commits, "commit"), session.CountNoun(health.Segments, "segment"))
+			s.addCheck("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.CountNoun(health.Commits, "commit"),
+				session.CountNoun(health.Segments, "segment"))
 		case ok:
 			well, sum.Commits, sum.Segments = well+1, sum.Commits+health.Commits, sum.Segments+health.Segments
 		}
 	}
 	if well > 0 {
-		s.addCheck("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.CountNoun(well, "ledger"), session.CountNoun(sum.Commits, "commit"), session.CountNoun(sum.Segments, "segment"))
+		s.addCheck("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.CountNoun(well, "ledger"),
+			session.CountNoun(sum.Commits, "commit"), session.CountNoun(sum.Segments, "segment"))
 	}
 	return nil
 }
@@ -113,7 +120,8 @@ func (s *scan) readCounting(ctx context.Context, h ledger.Head) (ledger.Health, 
 	switch {
 	case errors.As(err, &over):
 		size := ledger.SegmentBytes(ctx, s.Repo, h.OID)
-		s.addCheck("ledger", Wrong, ignoreCommand(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.FormatMB(size), ledger.FormatMB(got.Bytes), over)
+		s.addCheck("ledger", Wrong, ignoreCommand(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref,
+			ledger.FormatMB(size), ledger.FormatMB(got.Bytes), over)
 	case err != nil:
 		return ledger.Health{}, 0, err
 	}
@@ -164,7 +172,10 @@ func (s *scan) addLeak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 
 // FindingOf is a mark as JSON.
 func FindingOf(m redact.Mark) result.Finding {
-	out := result.Finding{Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around(), Value: m.Value}
+	out := result.Finding{
+		Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around(),
+		Value: m.Value,
+	}
 	switch m.In {
 	case redact.InTurn, redact.InCommand, redact.InPath:
 		out.Turn = &m.Turn
@@ -183,13 +194,16 @@ func (d *doctor) reportHealth(h ledger.Head, health ledger.Health, err error, le
 		return false
 	}
 	if n := len(health.Unreadable); n > 0 {
-		d.addCheck("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.CountNoun(n, "segment"), health.Unreadable[0])
+		d.addCheck("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.CountNoun(n, "segment"),
+			health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
-		d.addCheck("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.CountNoun(health.Foreign, "checkpoint"))
+		d.addCheck("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref,
+			session.CountNoun(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
-		d.addCheck("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.CountNoun(health.Unknown, "record"))
+		d.addCheck("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref,
+			session.CountNoun(health.Unknown, "record"))
 	}
 	if leaks > 0 {
 		d.addCheck("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.CountNoun(leaks, "place"))

@@ -14,8 +14,9 @@ import (
 // maxTreeLeaks bounds how many files are named.
 const maxTreeLeaks = 10
 
-// tree says which committed files hold what redaction takes out although the repository publishes it: keys, vendors' tokens, and what this
-// machine keeps as a secret. It looks for known values and for what was taken out here once, by no rule.
+// tree says which committed files hold what redaction takes out although the repository publishes it: keys, vendors'
+// tokens, and what this machine keeps as a secret. It looks for known values and for what was taken out here once, by
+// no rule.
 func (d *doctor) tree(ctx context.Context) {
 	if d.CheckReady() != nil {
 		return // told already
@@ -45,7 +46,8 @@ func (d *doctor) tree(ctx context.Context) {
 		}
 		if files++; files <= maxTreeLeaks {
 			rule := known.Find(text)[at].Rule
-			d.addCheck("redaction", Note, "change the secret, and take it out of the code", "%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
+			d.addCheck("redaction", Note, "change the secret, and take it out of the code",
+				"%s of HEAD holds a secret (%s): who has the repository can read it", result.Printable(path), rule)
 		}
 	})
 	switch {

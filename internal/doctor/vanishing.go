@@ -22,13 +22,15 @@ type Keeping struct {
 	Setting string // what says so
 }
 
-// AgentRetention tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
-// and Gemini CLI (from 0.61 on, 30 days). Codex, Copilot CLI, OpenCode and Cursor have no setting of the kind.
+// AgentRetention tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026
+// Claude Code (30 days unless told) and Gemini CLI (from 0.61 on, 30 days). Codex, Copilot CLI, OpenCode and Cursor
+// have no setting of the kind.
 func AgentRetention(w *workspace.Workspace) []Keeping {
 	const claude, gemini = "cleanupPeriodDays", "general.sessionRetention"
 	user := cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(w.Home, ".claude"))
 	out := []Keeping{{"claude-code", 30, claude}, {"gemini-cli", 30, gemini + ".maxAge"}}
-	for _, text := range settingsOf(w, filepath.Join(user, "settings.json"), ".claude/settings.json", ".claude/settings.local.json") {
+	for _, text := range settingsOf(w, filepath.Join(user, "settings.json"), ".claude/settings.json",
+		".claude/settings.local.json") {
 		if days := gjson.Get(text, claude); days.Type == gjson.Number {
 			out[0].Days = int(days.Num)
 		}
@@ -72,7 +74,8 @@ func parseAge(age string) (n int, ok bool) {
 // vanishingSoon is the time before its deletion in which a transcript counts as about to go.
 const vanishingSoon = 7 * 24 * time.Hour
 
-// checkRetention tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
+// checkRetention tells of agents that delete their transcripts, and what of this repository is not captured yet and
+// about to go.
 func (d *doctor) checkRetention(ctx context.Context) {
 	if !d.known || d.CheckReady() != nil {
 		return // told already
@@ -105,10 +108,13 @@ func (d *doctor) reportVanishing(k Keeping, files []transcript.File, new map[ses
 		}
 	}
 	if n == 0 {
-		d.addCheck("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
+		d.addCheck("transcripts", Well, "",
+			"%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days,
+			k.Setting)
 		return
 	}
-	d.addCheck("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
+	d.addCheck("transcripts", Note, "git rekal checkpoint",
+		"%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
 		k.Agent, k.Days, k.Setting, session.CountNoun(n, "session"), first.Format(time.DateOnly))
 }
 

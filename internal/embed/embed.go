@@ -1,11 +1,13 @@
-// Package embed asks an embedding server what texts mean: text in, vectors out. The server speaks OpenAI's protocol, as Ollama,
-// llama.cpp, LM Studio and vLLM do.
+// Package embed asks an embedding server what texts mean: text in, vectors out. The server speaks OpenAI's protocol, as
+// Ollama, llama.cpp, LM Studio and vLLM do.
 //
-// Text goes only to the given URL, without a proxy or redirects. Hand in only redacted text and the user's own question.
+// Text goes only to the given URL, without a proxy or redirects. Hand in only redacted text and the user's own
+// question.
 //
-// Promises: vectors are finite, and of one length within an answer; an answer is read to a bound; Query takes at most QueryTime. After a
-// slow or serious failure every process leaves the server alone for Rest; a small state file notes it and may be deleted. Each error is one
-// line that names the server. It never retries, stores no vector, and no hook calls it.
+// Promises: vectors are finite, and of one length within an answer; an answer is read to a bound; Query takes at most
+// QueryTime. After a slow or serious failure every process leaves the server alone for Rest; a small state file notes
+// it and may be deleted. Each error is one line that names the server. It never retries, stores no vector, and no hook
+// calls it.
 package embed
 
 import (
@@ -68,7 +70,8 @@ type Client struct {
 // New returns a client. It speaks to nobody yet.
 func New(opt Options) (*Client, error) {
 	u, err := url.Parse(opt.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" ||
+		u.Fragment != "" {
 		// What stands before an @ may be a password.
 		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL[strings.LastIndexByte(opt.URL, '@')+1:])
 	}
@@ -162,9 +165,9 @@ func (c *Client) Alive(ctx context.Context) error {
 	return c.withServerName(err)
 }
 
-// Documents returns the vectors of at most Batch texts. If the server refuses them together, it is
-// given fewer at a time; of a text that it refuses alone, it is given the first half. A text whose half is refused, too, gets a
-// vector of zeros, which is near to nothing: else this text would keep the texts behind it from being embedded for ever.
+// Documents returns the vectors of at most Batch texts. If the server refuses them together, it is given fewer at a
+// time; of a text that it refuses alone, it is given the first half. A text whose half is refused, too, gets a vector
+// of zeros, which is near to nothing: else this text would keep the texts behind it from being embedded for ever.
 func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()

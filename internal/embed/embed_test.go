@@ -20,7 +20,8 @@ import (
 // TestMain names a proxy, at which nothing listens, before anybody asks for one: net/http reads
 // the environment once.
 func TestMain(m *testing.M) {
-	if err := errors.Join(os.Setenv("HTTP_PROXY", "http://127.0.0.1:9"), os.Unsetenv("NO_PROXY"), os.Unsetenv("no_proxy")); err != nil {
+	if err := errors.Join(os.Setenv("HTTP_PROXY", "http://127.0.0.1:9"), os.Unsetenv("NO_PROXY"),
+		os.Unsetenv("no_proxy")); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -127,7 +128,8 @@ func TestDocumentsTooLong(t *testing.T) {
 	if diff := cmp.Diff([][]float32{{1, 1}, {2, 1}, {8, 1}, {3, 1}, {3, 1}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := c.Documents(t.Context(), []string{strings.Repeat("x", 40)}); err == nil || !strings.Contains(err.Error(), `"input is too large to process"`) {
+	if _, err := c.Documents(t.Context(), []string{strings.Repeat("x", 40)}); err == nil ||
+		!strings.Contains(err.Error(), `"input is too large to process"`) {
 		t.Errorf("half is too much: %v", err)
 	}
 }
@@ -151,7 +153,8 @@ func TestDocumentsRefused(t *testing.T) {
 	if diff := cmp.Diff([][]float32{{0, 0}, {1, 1}, {2, 1}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := c.Documents(t.Context(), []string{"bad text", "bad one"}); err == nil || !strings.Contains(err.Error(), `unsupported value: NaN`) {
+	if _, err := c.Documents(t.Context(), []string{"bad text", "bad one"}); err == nil ||
+		!strings.Contains(err.Error(), `unsupported value: NaN`) {
 		t.Errorf("all are refused: %v", err)
 	}
 }
@@ -165,7 +168,10 @@ func TestBadAnswers(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"no such model", 404, `{"error":"model \"m\" not found, try pulling it first"}`, `404 Not Found: "model \"m\" not found, try pulling it first"`},
+		{
+			"no such model", 404, `{"error":"model \"m\" not found, try pulling it first"}`,
+			`404 Not Found: "model \"m\" not found, try pulling it first"`,
+		},
 		{"an error of many lines", 503, `{"error":"a\nb"}`, `503 Service Unavailable: "a\nb"`},
 		{"an error without words", 502, "<html>", "502 Bad Gateway"},
 		{"not JSON", 200, "hello", "the answer is no embedding"},
@@ -177,7 +183,10 @@ func TestBadAnswers(t *testing.T) {
 		{"null", 200, `{"data":[{"embedding":null}]}`, "a vector that is none"},
 		{"not finite", 200, `{"data":[{"embedding":[1e39]}]}`, "the answer is no embedding"},
 		{"not a number", 200, `{"data":[{"embedding":["NaN"]}]}`, "the answer is no embedding"},
-		{"too many dimensions", 200, `{"data":[{"embedding":[` + strings.Repeat("0,", 8192) + `1]}]}`, "a vector that is none"},
+		{
+			"too many dimensions", 200, `{"data":[{"embedding":[` + strings.Repeat("0,", 8192) + `1]}]}`,
+			"a vector that is none",
+		},
 		{"an index that is none", 200, `{"data":[{"index":7,"embedding":[1]}]}`, "not one vector for each text"},
 		{"too large", 200, huge, "the answer is too large"},
 		{"elsewhere", 307, "", "307 Temporary Redirect"},
@@ -185,7 +194,8 @@ func TestBadAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, handlers{"/v1/embeddings": says(tt.status, tt.body)})
 			_, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"q"})
-			if err == nil || !strings.HasPrefix(err.Error(), "embed: "+s.URL+": ") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.HasPrefix(err.Error(), "embed: "+s.URL+": ") || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 		})
@@ -269,7 +279,8 @@ func TestRestEnds(t *testing.T) {
 		}
 	})
 	t.Run("a state that can't be written", func(t *testing.T) {
-		if _, err := client(t, s.URL, "m", filepath.Join(t.TempDir(), "none"), &clock{noon}).Query(t.Context(), "q"); err != nil {
+		if _, err := client(t, s.URL, "m", filepath.Join(t.TempDir(), "none"), &clock{noon}).Query(t.Context(),
+			"q"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -386,11 +397,16 @@ func TestPatience(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := embed.New(embed.Options{URL: "http://me:hunter2@h:port"}); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := embed.New(embed.Options{URL: "http://me:hunter2@h:port"}); err == nil ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("error %v", err)
 	}
-	for _, url := range []string{"127.0.0.1:11434", "ftp://h", "http://", "/api/embed", "http://h?q=1", "http://h#f", "http://h:port", "unix:///s"} {
-		if _, err := embed.New(embed.Options{URL: url}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", url)) {
+	for _, url := range []string{
+		"127.0.0.1:11434", "ftp://h", "http://", "/api/embed", "http://h?q=1", "http://h#f",
+		"http://h:port", "unix:///s",
+	} {
+		if _, err := embed.New(embed.Options{URL: url}); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", url)) {
 			t.Errorf("%q: error %v", url, err)
 		}
 	}

@@ -101,7 +101,10 @@ func (r *refusal) Error() string {
 // perhapsTooLong reports whether shorter or fewer texts might be taken: servers have different
 // answers to what is too long for them.
 func (r *refusal) perhapsTooLong() bool {
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}, r.status)
+	return slices.Contains([]int{
+		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError,
+	}, r.status)
 }
 
 // maxMessage bounds what is told of a server's error, in bytes.

@@ -91,7 +91,10 @@ var noon = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 // client is one for a server, with its state in dir.
 func client(t *testing.T, url, model, dir string, c *clock) *embed.Client {
 	t.Helper()
-	out, err := embed.New(embed.Options{URL: url, Model: model, State: filepath.Join(dir, "embed.json"), Now: func() time.Time { return c.now }})
+	out, err := embed.New(embed.Options{
+		URL: url, Model: model, State: filepath.Join(dir, "embed.json"),
+		Now: func() time.Time { return c.now },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

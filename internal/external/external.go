@@ -1,12 +1,14 @@
-// Package external reads the sessions of agents that have no file in package transcript, by programs of the user: git-rekal-agent-NAME on PATH, for each
-// NAME that the setting rekal.agent names.
+// Package external reads the sessions of agents that have no file in package transcript, by programs of the user:
+// git-rekal-agent-NAME on PATH, for each NAME that the setting rekal.agent names.
 //
-// In: a name. Out: a transcript.Agent. The program is run as `git-rekal-agent-NAME list ROOT…` and prints one JSON object a line for each session of
-// these folders: {"id":…, "cwd":…, "version":…}, where the version changes whenever the session does; and as `git-rekal-agent-NAME show ID`,
-// which prints that session in the neutral form (transcript.Neutral).
+// In: a name. Out: a transcript.Agent. The program is run as `git-rekal-agent-NAME list ROOT…` and prints one JSON
+// object a line for each session of these folders: {"id":…, "cwd":…, "version":…}, where the version changes whenever
+// the session does; and as `git-rekal-agent-NAME show ID`, which prints that session in the neutral form
+// (transcript.Neutral).
 //
-// Promises: the program gets a bounded time, and what it prints is bounded; it is data, as any transcript is. A program that is missing, fails or takes too
-// long costs its own sessions only, and one line of warning. Who is in a hurry gets ErrSlow instead, and asks again when nobody waits.
+// Promises: the program gets a bounded time, and what it prints is bounded; it is data, as any transcript is. A program
+// that is missing, fails or takes too long costs its own sessions only, and one line of warning. Who is in a hurry gets
+// ErrSlow instead, and asks again when nobody waits.
 package external
 
 import (
@@ -49,8 +51,8 @@ type Agent struct {
 // ErrSlow is a program that takes longer than its caller can wait.
 var ErrSlow = errors.New("it takes longer than a commit may wait")
 
-// Find looks for the program of a name on PATH. It is none of the repository's: folders of PATH that are not absolute do not count. Its calls together
-// get a patience; 0 is none in particular.
+// Find looks for the program of a name on PATH. It is none of the repository's: folders of PATH that are not absolute
+// do not count. Its calls together get a patience; 0 is none in particular.
 func Find(name string, env []string, patience time.Duration) (Agent, error) {
 	var hurry *atomic.Int64
 	if patience > 0 {
@@ -90,7 +92,8 @@ func (a Agent) Locate(ctx context.Context, env transcript.Env) (transcript.Found
 		}
 		rec := gjson.ParseBytes(line)
 		id := rec.Get("id").Str
-		if id == "" || len(id) > maxID || id[0] == '-' || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == '/' || r == '\\' || r == 0x7f }) {
+		if id == "" || len(id) > maxID || id[0] == '-' ||
+			strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == '/' || r == '\\' || r == 0x7f }) {
 			continue
 		}
 		sum := fnv.New64a()

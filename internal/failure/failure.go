@@ -27,8 +27,8 @@ const (
 	maxFiles   = 2
 )
 
-// Terms are the terms of the error in what a command printed. Without failed, because a pipe hid the status, only failing tests and errors with their
-// place count.
+// Terms are the terms of the error in what a command printed. Without failed, because a pipe hid the status, only
+// failing tests and errors with their place count.
 func Terms(output string, failed bool) session.Terms {
 	terms := termsOf(Lines(output, failed))
 	if terms == "" && failed {
@@ -102,7 +102,10 @@ func lastLines(output string) []string {
 func phraseOf(line string) string {
 	var kept []string
 	size, says := 0, false
-	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != '\'' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !isNameSign(r) }) {
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+		return r != '\'' && (r < 'a' || r > 'z') &&
+			(r < 'A' || r > 'Z') && !isNameSign(r)
+	}) {
 		if word = strings.ToLower(strings.Trim(word, "'.-:")); !vocabulary()[word] {
 			continue
 		}
@@ -123,7 +126,8 @@ func isNameSign(r rune) bool { return strings.ContainsRune("_/.-:0123456789", r)
 // quoted is a name that a message quotes, or says behind a colon or the word for what it is.
 var quoted = lazy.Expr("[\x60'\"\u2018\u201c]([A-Za-z_@./-][\\w@./:-]{1,60})[\x60'\"\u2019\u201d]|\\b(?:undefined|named?|module|command not found|package|option|argument|target|task):? ([A-Za-z_@./-][\\w@./:-]{1,60})\\s*$|^(?:\\S+: )?(?:line \\d+: )?([\\w./-]{2,40}): command not found")
 
-// missingBefore and missingBehind are the path of which a shell or a program says that it is not there, and place is no name, but where something stands.
+// missingBefore and missingBehind are the path of which a shell or a program says that it is not there, and place is no
+// name, but where something stands.
 var (
 	missingBefore = lazy.Expr("([^\\s:'\"\x60]{2,80})['\"\x60]?: (?i:no such file or directory|not a directory|permission denied|directory not found)")
 	missingBehind = lazy.Expr(`(?i:no such file or directory|no matches found): ['"]?([^\s:'"]{2,80})`)
@@ -151,8 +155,8 @@ var (
 	types = lazy.Expr(`\b(?:[A-Za-z_][\w.]*(?:Error|Exception|Panic|Warning)|SIG[A-Z]{3,5})\b`)
 )
 
-// A name says nothing of the line that it was in, by which redaction knows many secrets. So a line that speaks of one gives no names but those of tests,
-// and nothing that may be drawn by lot, or is a login, is a name.
+// A name says nothing of the line that it was in, by which redaction knows many secrets. So a line that speaks of one
+// gives no names but those of tests, and nothing that may be drawn by lot, or is a login, is a name.
 var (
 	secretive = lazy.Expr(`(?i)passw|passphrase|\bpass\b|\bpwd\b|secret|tokens?\b|\bauth|credential|bearer|cookie|private.?key|\bkeys?\b|api.?key`)
 	testID    = lazy.Expr(`^(?:Test[A-Z_]|test_)|::`)

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// vocabulary is the words of which terms of a message are made: those of compilers, linters, tests, shells, git and package managers. Any other word of
-// a message is left out, so that what somebody's program said never leaves the machine.
+// vocabulary is the words of which terms of a message are made: those of compilers, linters, tests, shells, git and
+// package managers. Any other word of a message is left out, so that what somebody's program said never leaves the
+// machine.
 //
 //nolint:gochecknoglobals // a table that is read once
 var vocabulary = sync.OnceValue(func() map[string]bool {

@@ -1,10 +1,13 @@
-// Package fix finds how an error was mended before: a command that failed with it, and passed later in the same session or on the same branch.
+// Package fix finds how an error was mended before: a command that failed with it, and passed later in the same session
+// or on the same branch.
 //
-// In: the terms of an error, with its command where that is known, an open index, and records. Out: pairs of a failure and a pass, the best first, with
-// what was changed in between and what the agent said. It quotes, and guesses nothing: where no failure is much like the error, it finds none.
+// In: the terms of an error, with its command where that is known, an open index, and records. Out: pairs of a failure
+// and a pass, the best first, with what was changed in between and what the agent said. It quotes, and guesses nothing:
+// where no failure is much like the error, it finds none.
 //
-// Two failures are alike by the terms of their errors, a rare term more than a common one (package failure). Of the passes behind a failure the nearest
-// counts. What stands behind a commit comes first, and what a commit reverted never counts. It never writes.
+// Two failures are alike by the terms of their errors, a rare term more than a common one (package failure). Of the
+// passes behind a failure the nearest counts. What stands behind a commit comes first, and what a commit reverted never
+// counts. It never writes.
 package fix
 
 import (
@@ -42,8 +45,8 @@ type Finder struct {
 	History history.Memory // of walks; nil for none
 }
 
-// How alike errors must be, 0 to 1: where the command is the same, less will do. Terms that are all common say nothing. Measured on real sessions
-// (docs/lab/agents.md).
+// How alike errors must be, 0 to 1: where the command is the same, less will do. Terms that are all common say nothing.
+// Measured on real sessions (docs/lab/agents.md).
 const (
 	alike        = 0.75
 	alikeCommand = 0.65
@@ -154,7 +157,8 @@ func (f Finder) candidates(ctx context.Context, req Request, terms []string) ([]
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.session, a.session), cmp.Compare(b.call.Index, a.call.Index))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.session, a.session),
+			cmp.Compare(b.call.Index, a.call.Index))
 	})
 	return out[:min(len(out), looked)], err
 }
@@ -183,7 +187,8 @@ func mostShared(found []db.FailedCall, without []string, w weights, least float6
 		return weight < max(least, leastWeight) || slices.Contains(without, c.session)
 	})
 	slices.SortStableFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(w.sum(b.terms), w.sum(a.terms)), cmp.Compare(b.session, a.session), cmp.Compare(b.call.Index, a.call.Index))
+		return cmp.Or(cmp.Compare(w.sum(b.terms), w.sum(a.terms)), cmp.Compare(b.session, a.session),
+			cmp.Compare(b.call.Index, a.call.Index))
 	})
 	return out[:min(len(out), maxShared)]
 }
@@ -254,14 +259,16 @@ func (w weights) sum(terms []string) (sum float64) {
 	return sum
 }
 
-// alike is the shared weight of two errors: the mean of a cosine, and of the share of the smaller one, as an output may hold several errors.
+// alike is the shared weight of two errors: the mean of a cosine, and of the share of the smaller one, as an output may
+// hold several errors.
 func (w weights) alike(a, b, shared []string) float64 {
 	if len(shared) == 0 {
 		return 0
 	}
 	of, is, both := w.sum(a), w.sum(b), w.sum(shared)
 	score := (both/math.Sqrt(of*is) + both/min(of, is)) / 2
-	if slices.ContainsFunc(a, failure.IsName) && slices.ContainsFunc(b, failure.IsName) && !slices.ContainsFunc(shared, failure.IsName) {
+	if slices.ContainsFunc(a, failure.IsName) && slices.ContainsFunc(b, failure.IsName) &&
+		!slices.ContainsFunc(shared, failure.IsName) {
 		score *= otherNames
 	}
 	return score

@@ -15,7 +15,8 @@ import (
 // triedForPass is for how many of a command's failures, the latest, a pass is looked for.
 const triedForPass = 5
 
-// Failures counts what failed in a time, by command, the most often failed first, with where each was mended last. At most so many; 0 for all.
+// Failures counts what failed in a time, by command, the most often failed first, with where each was mended last. At
+// most so many; 0 for all.
 func (f Finder) Failures(ctx context.Context, since, until time.Time, limit int) (out result.Failures, err error) {
 	out = result.Failures{Schema: result.Schema, Results: []result.Failed{}}
 	all, err := f.Index.FailuresIn(ctx, since, until)

@@ -23,7 +23,8 @@ type pass struct {
 // maxLater is for how many failures a pass is looked for in later sessions, which takes long.
 const maxLater = 5
 
-// pairs are the failures behind which a pass stands, each pass once: what stands behind a commit before what was never committed, then the most alike.
+// pairs are the failures behind which a pass stands, each pass once: what stands behind a commit before what was never
+// committed, then the most alike.
 func (f Finder) pairs(ctx context.Context, found []candidate) (out []candidate, err error) {
 	type key struct {
 		session string
@@ -48,7 +49,8 @@ func (f Finder) pairs(ctx context.Context, found []candidate) (out []candidate, 
 		}
 	}
 	slices.SortStableFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(int(b.score*10), int(a.score*10)), cmp.Compare(b.rank(), a.rank()), cmp.Compare(b.score, a.score))
+		return cmp.Or(cmp.Compare(int(b.score*10), int(a.score*10)), cmp.Compare(b.rank(), a.rank()),
+			cmp.Compare(b.score, a.score))
 	})
 	seen := map[string]bool{}
 	return slices.DeleteFunc(out, func(c candidate) bool { // one of each session
@@ -97,7 +99,8 @@ func (f Finder) passOf(ctx context.Context, c candidate, read map[string][]sessi
 		if call.MakesCommit() && !call.Failed {
 			p.commits++
 		}
-		if call.Cmd == "" || call.Failed || call.Exit != 0 || call.Terms != "" || command.Hides(call.Cmd) || !command.Passes(command.Form(call.Cmd), form) {
+		if call.Cmd == "" || call.Failed || call.Exit != 0 || call.Terms != "" || command.Hides(call.Cmd) ||
+			!command.Passes(command.Form(call.Cmd), form) {
 			continue
 		}
 		p.call = call

@@ -28,7 +28,10 @@ const (
 
 // tell says what is known of a pair; ok is false where a later commit took it back.
 func (f Finder) tell(ctx context.Context, req Request, c candidate) (m result.Mended, ok bool, err error) {
-	m = result.Mended{ID: c.session, Score: float64(int(c.score*100)) / 100, Terms: c.terms, Command: session.OneLine(c.call.Cmd)}
+	m = result.Mended{
+		ID: c.session, Score: float64(int(c.score*100)) / 100, Terms: c.terms,
+		Command: session.OneLine(c.call.Cmd),
+	}
 	if with := session.OneLine(c.pass.call.Cmd); with != m.Command {
 		m.PassedWith = with
 	}
@@ -76,8 +79,11 @@ func (f Finder) timeOf(ctx context.Context, id string, turn int) (time.Time, err
 	return turns[0].TS, nil
 }
 
-// tellChanges says which files were edited in between, and which commits took them; ok is false if a later commit reverted one.
-func (f Finder) tellChanges(ctx context.Context, m *result.Mended, c candidate, of result.Session, failedAt, passedAt time.Time) (ok bool, err error) {
+// tellChanges says which files were edited in between, and which commits took them; ok is false if a later commit
+// reverted one.
+func (f Finder) tellChanges(ctx context.Context, m *result.Mended, c candidate, of result.Session, failedAt,
+	passedAt time.Time,
+) (ok bool, err error) {
 	var paths []string
 	for _, call := range c.pass.between {
 		if p := call.EditedPath(); session.IsPathInTree(p) && !slices.Contains(paths, p) {
@@ -116,8 +122,11 @@ func (f Finder) tellChanges(ctx context.Context, m *result.Mended, c candidate, 
 	return true, nil
 }
 
-// commitsBetween are the commits of a session from the failure up to the first behind the pass; ok is false if a later commit took one of them back.
-func (f Finder) commitsBetween(ctx context.Context, of result.Session, failedAt, passedAt time.Time) (out []result.Origin, ok bool, err error) {
+// commitsBetween are the commits of a session from the failure up to the first behind the pass; ok is false if a later
+// commit took one of them back.
+func (f Finder) commitsBetween(ctx context.Context, of result.Session, failedAt,
+	passedAt time.Time,
+) (out []result.Origin, ok bool, err error) {
 	var reverted map[git.OID]history.Revert
 	for _, c := range slices.Backward(of.Commits) { // the latest come first
 		at, err := time.Parse(time.RFC3339, c.TS)

@@ -1,7 +1,7 @@
 // Package forge knows where well-known hosts of git repositories show a commit.
 //
-// In: the URL of a remote. Out: an address for a browser, without the URL's password. It asks nobody, and knows no host under a name of
-// its own.
+// In: the URL of a remote. Out: an address for a browser, without the URL's password. It asks nobody, and knows no host
+// under a name of its own.
 package forge
 
 import (
@@ -12,8 +12,8 @@ import (
 // Repository is one on a known host; the zero value is none.
 type Repository struct{ commits string }
 
-// Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. For an unknown host it is the zero
-// Repository.
+// Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. For an unknown host
+// it is the zero Repository.
 func Of(remote string) Repository {
 	host, path := splitURL(remote)
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")

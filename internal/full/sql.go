@@ -58,8 +58,11 @@ func (d database) removeScratch() error {
 }
 
 // Select implements cli.SQL.
-func (d database) Select(ctx context.Context, statement string, limit time.Duration, row func([]string, []any) error) error {
-	return d.DB.Select(ctx, statement, tables.Limits{Time: limit, Memory: tables.QueryMemory}, func(r tables.Row) error { return row(r.Columns, r.Values) })
+func (d database) Select(ctx context.Context, statement string, limit time.Duration,
+	row func([]string, []any) error,
+) error {
+	return d.DB.Select(ctx, statement, tables.Limits{Time: limit, Memory: tables.QueryMemory},
+		func(r tables.Row) error { return row(r.Columns, r.Values) })
 }
 
 // Broken implements cli.SQL.
@@ -104,7 +107,9 @@ func (e export) Add(ctx context.Context, w *workspace.Workspace, at *ask.Moment,
 }
 
 // headLines are whose the lines of HEAD are. If they can't be counted, the export goes on without them.
-func headLines(ctx context.Context, w *workspace.Workspace, at *ask.Moment, progress func(done, total int)) (out tables.Head, err error) {
+func headLines(ctx context.Context, w *workspace.Workspace, at *ask.Moment,
+	progress func(done, total int),
+) (out tables.Head, err error) {
 	counted, err := at.Standing(ctx, "", ask.Counting{Progress: progress})
 	switch {
 	case ctx.Err() != nil:

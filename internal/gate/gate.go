@@ -1,10 +1,12 @@
 // Package gate decides what of an index leaves this clone: to a screen, an agent, a page, a file.
 //
-// In: who reads, and text that others wrote. Out: which sessions a reader may see at all (ask.Open keeps the rest out of the index), and the text
-// as that reader may have it: quoted, and cut to a size. Every exit names its reader; one that names none is an agent, who is told least.
+// In: who reads, and text that others wrote. Out: which sessions a reader may see at all (ask.Open keeps the rest out
+// of the index), and the text as that reader may have it: quoted, and cut to a size. Every exit names its reader; one
+// that names none is an agent, who is told least.
 //
-// Screens of people and JSON have their own forms for what is hidden (result.Printable, result.Write), pages that of html/template. What stands in
-// the prompt or the context of an agent has the form of this package: agents expand what looks like a path, a command or a link of their user's.
+// Screens of people and JSON have their own forms for what is hidden (result.Printable, result.Write), pages that of
+// html/template. What stands in the prompt or the context of an agent has the form of this package: agents expand what
+// looks like a path, a command or a link of their user's.
 package gate
 
 // Reader is who reads what leaves.

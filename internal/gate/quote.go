@@ -16,9 +16,10 @@ const (
 	MostPath  = 1024
 )
 
-// What agents expand in a prompt, and what it becomes. Claude Code, Gemini CLI, Qwen Code, OpenCode, Copilot CLI, Cursor and Kimi put the file behind
-// "@" into their request; Copilot takes "#word" for a reference; "!`" runs a command in commands and skills; some fetch what a link names; at the
-// beginning "/", "!" and "$" call a command, a shell or a skill. The signs stay readable as their wide forms, which no program takes for them.
+// What agents expand in a prompt, and what it becomes. Claude Code, Gemini CLI, Qwen Code, OpenCode, Copilot CLI,
+// Cursor and Kimi put the file behind "@" into their request; Copilot takes "#word" for a reference; "!`" runs a
+// command in commands and skills; some fetch what a link names; at the beginning "/", "!" and "$" call a command, a
+// shell or a skill. The signs stay readable as their wide forms, which no program takes for them.
 var (
 	expanded = strings.NewReplacer("@", "＠", "!`", "！`", "](", "] (", "://", ":／／") //nolint:gochecknoglobals // a table
 	opening  = map[byte]string{'/': "／", '!': "！", '$': "＄", '#': "＃"}              //nolint:gochecknoglobals // a table
@@ -44,8 +45,9 @@ func Code(text string, most int) string {
 	return "`" + strings.ReplaceAll(Line(text, most), "`", "'") + "`"
 }
 
-// Quote is a text of others' making as a block quote for an agent, which it can't end; of a longer one than so many bytes the beginning and the end,
-// where agents say what is open. It is cut at white space, which no mark of redaction holds.
+// Quote is a text of others' making as a block quote for an agent, which it can't end; of a longer one than so many
+// bytes the beginning and the end, where agents say what is open. It is cut at white space, which no mark of redaction
+// holds.
 func Quote(text string, most int) string {
 	var lines []string
 	for l := range strings.Lines(strings.TrimSpace(text)) {

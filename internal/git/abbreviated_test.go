@@ -19,7 +19,8 @@ func TestAbbreviated(t *testing.T) {
 	plain, shared := p.Add("repo", "plain"), p.Add("repo", "shared")
 	for i := 0; ; i++ { // a blob that begins as the commit does
 		text := fmt.Sprint("blob ", i)
-		if strings.HasPrefix(fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))), string(shared[:4])) {
+		if strings.HasPrefix(fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))),
+			string(shared[:4])) {
 			p.Write("repo/text", text)
 			p.Git("repo", "hash-object", "-w", "text")
 			break

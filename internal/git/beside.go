@@ -2,8 +2,8 @@ package git
 
 import "errors"
 
-// AlsoReadFrom has r also find the objects of other, which Close closes, too. Each repository writes only to itself, and no git process of one knows
-// the other: so a push of r sends nothing of other.
+// AlsoReadFrom has r also find the objects of other, which Close closes, too. Each repository writes only to itself,
+// and no git process of one knows the other: so a push of r sends nothing of other.
 func (r *Repo) AlsoReadFrom(other *Repo) {
 	r.beside = other
 	r.store = joinedStores{r.store, other.store}

@@ -88,9 +88,11 @@ func (r *Repo) askConfig(ctx context.Context) (map[string][]string, error) {
 
 // Hooks says where git looks for hooks.
 type Hooks struct {
-	Dir   string // in this worktree
-	Scope string // of the core.hooksPath that says so: "local", "worktree", "global", "system" or "command"; "" where none is set
-	Off   bool   // the environment empties core.hooksPath, as some agents do for the git that they run: Dir is what counts without that
+	Dir string // in this worktree
+	// of the core.hooksPath that says so: "local", "worktree", "global", "system" or "command"; "" where none is set
+	Scope string
+	// the environment empties core.hooksPath, as some agents do for the git that they run: Dir is what counts without that
+	Off bool
 }
 
 // Hooks asks git where it looks for hooks.
@@ -187,7 +189,8 @@ type Talk struct {
 	stderr       bytes.Buffer
 }
 
-// Talk starts a Command. It ends with what the repository was opened with: then nobody waits for an answer any more. End it.
+// Talk starts a Command. It ends with what the repository was opened with: then nobody waits for an answer any more.
+// End it.
 func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
 	t := &Talk{cmd: cmd}
 	cmd.Stderr = &t.stderr
@@ -260,8 +263,8 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// OpenInBrowser opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. A browser
-// for the terminal reads in and writes out, and OpenInBrowser returns when it ends.
+// OpenInBrowser opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one
+// that git finds. A browser for the terminal reads in and writes out, and OpenInBrowser returns when it ends.
 func (r *Repo) OpenInBrowser(ctx context.Context, address string, in io.Reader, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, "git", "web--browse", "-c", "instaweb.browser", address)
 	cmd.Dir, cmd.Env = r.dir, r.env

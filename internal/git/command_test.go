@@ -25,9 +25,15 @@ func TestIdentity(t *testing.T) {
 		want git.Signature
 	}{
 		{"the user's configuration", func(*repos.Place) {}, git.Signature{Name: "A U Thor", Email: "a@example.com"}},
-		{"the repository's", func(p *repos.Place) { p.Git("r", "config", "user.email", "here@example.com") }, git.Signature{Name: "A U Thor", Email: "here@example.com"}},
+		{
+			"the repository's", func(p *repos.Place) { p.Git("r", "config", "user.email", "here@example.com") },
+			git.Signature{Name: "A U Thor", Email: "here@example.com"},
+		},
 		{"the environment", func(p *repos.Place) {
-			p.Env = []string{"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_EMAIL=other@example.com"}
+			p.Env = []string{
+				"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=c@example.com",
+				"GIT_AUTHOR_EMAIL=other@example.com",
+			}
 		}, git.Signature{Name: "C O Mitter", Email: "c@example.com"}},
 		{"git -c", func(p *repos.Place) {
 			p.Env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.email", "GIT_CONFIG_VALUE_0=count@example.com"}
@@ -48,7 +54,10 @@ func TestIdentity(t *testing.T) {
 			p.Git("r", "remote", "add", "origin", "https://example.com/x")
 			p.Git("r", "config", "--global", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", "work")
 		}, git.Signature{Name: "A U Thor", Email: "remote@example.com"}},
-		{"a name with brackets' neighbours", func(p *repos.Place) { p.Git("r", "config", "user.name", "O'Neil, \"X\" Ü") }, git.Signature{Name: "O'Neil, \"X\" Ü", Email: "a@example.com"}},
+		{
+			"a name with brackets' neighbours", func(p *repos.Place) { p.Git("r", "config", "user.name", "O'Neil, \"X\" Ü") },
+			git.Signature{Name: "O'Neil, \"X\" Ü", Email: "a@example.com"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := repos.New(t)
@@ -82,7 +91,8 @@ func TestConfig(t *testing.T) {
 	p.Git("r", "config", "--add", "rekal.actor", "agent")
 	p.Git("r", "config", "X.Middle PART.Key", "a\nb=c\n\nd")
 	p.Git("r", "config", "x.empty", "")
-	p.Write("r/.git/config", p.Git("r", "config", "--list", "--local")[:0]+string(repos.Must(os.ReadFile(p.At("r/.git/config")))(t))+"[x]\n\tbare\n")
+	p.Write("r/.git/config", p.Git("r", "config", "--list",
+		"--local")[:0]+string(repos.Must(os.ReadFile(p.At("r/.git/config")))(t))+"[x]\n\tbare\n")
 	p.Env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.count", "GIT_CONFIG_VALUE_0=1"}
 	got := repos.Must(p.Open("r").Config(background))(t)
 	for key, want := range map[string]string{
@@ -144,8 +154,14 @@ func TestHooks(t *testing.T) {
 		{"plain", func(*repos.Place) {}, "r", "r/.git/hooks", ""},
 		{"a subdirectory", func(p *repos.Place) { p.Write("r/sub/x", "") }, "r/sub", "r/.git/hooks", ""},
 		{"a linked worktree", func(p *repos.Place) { p.Git("r", "worktree", "add", "-q", "../w") }, "w", "r/.git/hooks", ""},
-		{"core.hooksPath", func(p *repos.Place) { p.Git("r", "config", "core.hooksPath", ".husky") }, "r", "r/.husky", "local"},
-		{"core.hooksPath for all", func(p *repos.Place) { p.Git("r", "config", "--global", "core.hooksPath", p.At("hooks")) }, "r", "hooks", "global"},
+		{
+			"core.hooksPath", func(p *repos.Place) { p.Git("r", "config", "core.hooksPath", ".husky") }, "r", "r/.husky",
+			"local",
+		},
+		{
+			"core.hooksPath for all", func(p *repos.Place) { p.Git("r", "config", "--global", "core.hooksPath", p.At("hooks")) },
+			"r", "hooks", "global",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := repos.New(t)
@@ -203,7 +219,8 @@ func TestConfigureAtOnce(t *testing.T) {
 		all.Go(func() {
 			for range 3 {
 				_, unset := r.UnsetConfig(background, "rekal.url")
-				if err := errors.Join(r.SetConfig(background, "rekal.remote", fmt.Sprint(i)), unset, r.SetConfig(background, "rekal.url", "here")); err != nil {
+				if err := errors.Join(r.SetConfig(background, "rekal.remote", fmt.Sprint(i)), unset,
+					r.SetConfig(background, "rekal.url", "here")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -226,8 +243,8 @@ func TestConfigLeftLocked(t *testing.T) {
 	}
 }
 
-// geminiGit is what Gemini CLI (0.61, shellExecutionService.ts) adds to the environment of the commands that it runs: git reads the
-// repository's configuration only, and runs no hooks.
+// geminiGit is what Gemini CLI (0.61, shellExecutionService.ts) adds to the environment of the commands that it runs:
+// git reads the repository's configuration only, and runs no hooks.
 func geminiGit() []string {
 	out := []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GEMINI_CLI=1"}
 	set := []string{

@@ -47,8 +47,10 @@ func stores(t *testing.T, names ...string) {
 	for _, name := range names {
 		open := kinds(t)[name]
 		for what, check := range map[string]func(p *repos.Place, r *git.Repo){
-			"objects": storedObjects, "refs": storedRefs, "swaps": storedSwaps, "revisions": storedRevisions, "prefixes": storedPrefixes,
-			"history": storedHistory, "HEAD": storedHead, "a commit": storedCommit, "differences": storedChanges, "reflogs": storedReflogs,
+			"objects": storedObjects, "refs": storedRefs, "swaps": storedSwaps, "revisions": storedRevisions,
+			"prefixes": storedPrefixes,
+			"history":  storedHistory, "HEAD": storedHead, "a commit": storedCommit, "differences": storedChanges,
+			"reflogs": storedReflogs,
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				p := repos.New(t)
@@ -100,17 +102,22 @@ func storedRefs(p *repos.Place, r *git.Repo) {
 	for range 2 {
 		harness.Equal(t, "a ref", head, repos.Must(r.Ref("refs/heads/rekal/a@b.c"))(t))
 		harness.Equal(t, "a tag's object", p.Rev("r", "refs/tags/v1"), repos.Must(r.Ref("refs/tags/v1"))(t))
-		harness.Equal(t, "refs", map[string]git.OID{"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/deep/er": head}, repos.Must(r.Refs("refs/heads/rekal/*"))(t))
+		harness.Equal(t, "refs", map[string]git.OID{"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/deep/er": head},
+			repos.Must(r.Refs("refs/heads/rekal/*"))(t))
 		harness.Equal(t, "all, without the symbolic", 4, len(repos.Must(r.Refs("refs/*"))(t)))
 		harness.Equal(t, "what is in the way above", "refs/heads/main", r.ConflictingRef("refs/heads/main/x/y"))
 		harness.Equal(t, "what is in the way below", "refs/heads/rekal/a@b.c", r.ConflictingRef("refs/heads/rekal"))
 		p.Git("r", "pack-refs", "--all")
 	}
-	for _, name := range []string{"refs/heads/none", "refs/heads/rekal", "refs/heads/main~0", "refs/heads/x-g" + string(head[:9]), "main", ""} {
+	for _, name := range []string{
+		"refs/heads/none", "refs/heads/rekal", "refs/heads/main~0",
+		"refs/heads/x-g" + string(head[:9]), "main", "",
+	} {
 		_, err := r.Ref(name)
 		refuses(t, name, git.ErrNotFound, err)
 	}
-	if err := errors.Join(r.DeleteRef(t.Context(), "refs/heads/rekal/a@b.c"), r.DeleteRef(t.Context(), "refs/heads/none")); err != nil {
+	if err := errors.Join(r.DeleteRef(t.Context(), "refs/heads/rekal/a@b.c"),
+		r.DeleteRef(t.Context(), "refs/heads/none")); err != nil {
 		t.Error(err)
 	}
 	_, err := r.Ref("refs/heads/rekal/a@b.c")
@@ -147,23 +154,29 @@ func storedReflogs(p *repos.Place, r *git.Repo) {
 	t, head := p.T, p.Rev("r", "HEAD")
 	next := draft(t, r, "next", head)
 	const name = "refs/heads/rekal/a@b.c"
-	refuses(t, "made", nil, errors.Join(r.CompareAndSwap(background, name, "", head, "said"), r.CompareAndSwap(background, name, head, next, "more")))
+	refuses(t, "made", nil, errors.Join(r.CompareAndSwap(background, name, "", head, "said"),
+		r.CompareAndSwap(background, name, head, next, "more")))
 	harness.Equal(t, "what it leads to", []git.OID{head, next}, repos.Must(r.Reflog(name))(t))
 	log := repos.Must(r.OpenReflog("HEAD"))(t)
 	defer log.Close()
 	text := make([]byte, log.Size)
 	repos.Must(log.ReadAt(text, 0))(t)
-	if line := string(text); !strings.HasPrefix(line, strings.Repeat("0", len(head))+" "+string(head)+" ") || !strings.HasSuffix(line, "\tcommit (initial): one\n") {
+	if line := string(text); !strings.HasPrefix(line, strings.Repeat("0", len(head))+" "+string(head)+" ") ||
+		!strings.HasSuffix(line, "\tcommit (initial): one\n") {
 		t.Errorf("of HEAD: %q", line)
 	}
-	refuses(t, "emptied", nil, errors.Join(r.ExpireReflog(background, name), r.ExpireReflog(background, "refs/heads/none")))
+	refuses(t, "emptied", nil, errors.Join(r.ExpireReflog(background, name),
+		r.ExpireReflog(background, "refs/heads/none")))
 	harness.Equal(t, "then", 0, len(repos.Must(r.Reflog(name))(t)))
 }
 
 func storedRevisions(p *repos.Place, r *git.Repo) {
 	p.Add("r", "two", "file", "2\n")
 	p.Git("r", "tag", "-a", "-m", "x", "v1")
-	for _, rev := range []string{"HEAD", "main", "v1", "HEAD~1", "HEAD^", "@", "refs/heads/main", "main@{0}", string(p.Rev("r", "HEAD")[:7])} {
+	for _, rev := range []string{
+		"HEAD", "main", "v1", "HEAD~1", "HEAD^", "@", "refs/heads/main", "main@{0}",
+		string(p.Rev("r", "HEAD")[:7]),
+	} {
 		harness.Equal(p.T, rev, p.Rev("r", rev+"^{commit}"), repos.Must(r.Resolve(rev))(p.T))
 	}
 	harness.Equal(p.T, "by what it says", p.Rev("r", ":/two"), repos.Must(r.Resolve(":/two"))(p.T))
@@ -186,7 +199,10 @@ func storedPrefixes(p *repos.Place, r *git.Repo) {
 	p.Add("r", "two", "file", "2\n")
 	p.Git("r", "branch", string(head[:7])) // a name that comes first for git
 	harness.Equal(t, "not the branch", head, repos.Must(r.CommitByPrefix(string(head[:7])))(t))
-	for _, digits := range []string{"", "abc", "xyzxyz", string(p.Rev("r", "HEAD:file")), string(head) + "0", string(none(r)[:9])} {
+	for _, digits := range []string{
+		"", "abc", "xyzxyz", string(p.Rev("r", "HEAD:file")), string(head) + "0",
+		string(none(r)[:9]),
+	} {
 		_, err := r.CommitByPrefix(digits)
 		refuses(t, digits, git.ErrNotFound, err)
 	}
@@ -203,7 +219,13 @@ func storedHistory(p *repos.Place, r *git.Repo) {
 	for _, tt := range []struct {
 		tips, hide []git.OID
 		want       int
-	}{{[]git.OID{tip}, nil, 4}, {[]git.OID{tip}, []git.OID{two}, 2}, {[]git.OID{two, side}, []git.OID{one, none(r)}, 2}, {nil, nil, 0}, {[]git.OID{one}, []git.OID{tip}, 0}} {
+	}{
+		{[]git.OID{tip}, nil, 4},
+		{[]git.OID{tip}, []git.OID{two}, 2},
+		{[]git.OID{two, side}, []git.OID{one, none(r)}, 2},
+		{nil, nil, 0},
+		{[]git.OID{one}, []git.OID{tip}, 0},
+	} {
 		got := repos.OIDs(t, r.Walk(background, tt.tips, tt.hide))
 		parentsFirst(t, r, got)
 		harness.Equal(t, fmt.Sprintf("%v without %v", tt.tips, tt.hide), tt.want, len(got))
@@ -214,7 +236,15 @@ func storedHistory(p *repos.Place, r *git.Repo) {
 	for _, tt := range []struct {
 		old, new git.OID
 		want     bool
-	}{{one, tip, true}, {side, tip, true}, {tip, one, false}, {side, two, false}, {two, two, true}, {none(r), tip, false}, {one, none(r), false}} {
+	}{
+		{one, tip, true},
+		{side, tip, true},
+		{tip, one, false},
+		{side, two, false},
+		{two, two, true},
+		{none(r), tip, false},
+		{one, none(r), false},
+	} {
 		harness.Equal(t, fmt.Sprint(tt.old, " behind ", tt.new), tt.want, repos.Must(r.IsAncestor(tt.old, tt.new))(t))
 	}
 }
@@ -232,13 +262,20 @@ func storedCommit(p *repos.Place, r *git.Repo) {
 	t, head := p.T, p.Rev("r", "HEAD")
 	by := git.Signature{Name: "Ä", Email: "ä@example.com", When: time.Unix(1_800_000_000, 0).In(time.FixedZone("", 5400))}
 	id := repos.Must(r.WriteCommit(git.Draft{
-		Base: repos.Must(r.Commit(head))(t).Tree, Files: map[string][]byte{"a/b": []byte("1"), "a.b": nil, "a/c/d": []byte("2")},
-		Blobs: map[string]git.OID{"a0": p.Rev("r", "HEAD:file")}, Remove: []string{"file", "none"}, Parents: []git.OID{head}, Message: "said\n\nmore\n", Author: by,
+		Base: repos.Must(r.Commit(head))(t).Tree, Files: map[string][]byte{
+			"a/b": []byte("1"), "a.b": nil,
+			"a/c/d": []byte("2"),
+		},
+		Blobs: map[string]git.OID{"a0": p.Rev("r", "HEAD:file")}, Remove: []string{"file", "none"}, Parents: []git.OID{head},
+		Message: "said\n\nmore\n", Author: by,
 	}))(t)
 	p.Git("r", "update-ref", "refs/heads/written", string(id))
 	p.Fsck("r")
 	harness.Equal(t, "tree", "a.b\na/b\na/c/d\na0", p.Git("r", "ls-tree", "-r", "--name-only", string(id)))
-	want := git.Commit{OID: id, Tree: p.Rev("r", "written^{tree}"), Parents: []git.OID{head}, Author: by, Committer: by, Message: "said\n\nmore\n"}
+	want := git.Commit{
+		OID: id, Tree: p.Rev("r", "written^{tree}"), Parents: []git.OID{head}, Author: by, Committer: by,
+		Message: "said\n\nmore\n",
+	}
 	harness.Equal(t, "the commit", want, repos.Must(r.Commit(id))(t))
 	_, err := r.WriteCommit(git.Draft{Parents: []git.OID{none(r)}, Author: by})
 	refuses(t, "a parent that is not", git.ErrNotFound, err)

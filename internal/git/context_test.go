@@ -16,8 +16,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
-// TestContextEndsTalks: whoever waits for an answer of git waits no longer than the repository was opened for, though a process that git
-// started goes on and has its streams.
+// TestContextEndsTalks: whoever waits for an answer of git waits no longer than the repository was opened for, though a
+// process that git started goes on and has its streams.
 func TestContextEndsTalks(t *testing.T) {
 	for _, tt := range []struct {
 		blocked string

@@ -54,7 +54,8 @@ func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
 	return r.Diff(before, c.Tree)
 }
 
-// Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
+// Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the
+// two differ.
 func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	out := []Change{}
 	err := r.EachDifference(older, newer, func(path string, before, after TreeEntry) (into bool, err error) {
@@ -77,7 +78,8 @@ func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	return out, nil
 }
 
-// mergeRenames makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.
+// mergeRenames makes one change of a file that went and of one that came in its place. A blob that is not here (a
+// partial clone) is no rename.
 func (r *Repo) mergeRenames(all []Change) []Change {
 	moved := r.Renames(all, maxRenames)
 	former := map[string]Change{}
@@ -99,8 +101,8 @@ func (r *Repo) mergeRenames(all []Change) []Change {
 	return out
 }
 
-// Staged lists what the index changed against a commit, with renames followed; "" is no commit at all. It asks git at once, and the function that it returns
-// waits for the answer: a commit waits, too.
+// Staged lists what the index changed against a commit, with renames followed; "" is no commit at all. It asks git at
+// once, and the function that it returns waits for the answer: a commit waits, too.
 func (r *Repo) Staged(ctx context.Context, base OID) func() ([]Change, error) {
 	var raw string
 	var err error
@@ -141,7 +143,10 @@ func parseRaw(text string) (out []Change) {
 		if len(words) != 5 {
 			break
 		}
-		c := Change{Path: fields[i+1], Kind: words[4], Before: OID(words[2]), OID: OID(words[3]), Modes: [2]string{words[0], words[1]}}
+		c := Change{
+			Path: fields[i+1], Kind: words[4], Before: OID(words[2]), OID: OID(words[3]),
+			Modes: [2]string{words[0], words[1]},
+		}
 		switch c.Kind {
 		case "A":
 			c.Before, c.Modes[0] = "", ""

@@ -35,7 +35,9 @@ func TestLongChanges(t *testing.T) {
 			},
 			want: func(p *repos.Place) []git.Change {
 				return []git.Change{
-					{Path: "gone", Kind: "D"}, {Path: "more", Kind: "M", OID: blob(p, "more")}, {Path: "new", Kind: "A", OID: blob(p, "new")},
+					{Path: "gone", Kind: "D"},
+					{Path: "more", Kind: "M", OID: blob(p, "more")},
+					{Path: "new", Kind: "A", OID: blob(p, "new")},
 				}
 			},
 		},
@@ -87,7 +89,10 @@ func TestLongChanges(t *testing.T) {
 				p.Add("r", "one")
 			},
 			want: func(p *repos.Place) []git.Change {
-				return []git.Change{{Path: ".gitmodules", Kind: "A", OID: blob(p, ".gitmodules")}, {Path: "sub", Kind: "A", OID: blob(p, "sub")}}
+				return []git.Change{
+					{Path: ".gitmodules", Kind: "A", OID: blob(p, ".gitmodules")},
+					{Path: "sub", Kind: "A", OID: blob(p, "sub")},
+				}
 			},
 		},
 		{
@@ -115,7 +120,10 @@ func TestLongChanges(t *testing.T) {
 				p.Add("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n")
 			},
 			want: func(p *repos.Place) []git.Change {
-				return []git.Change{{Path: "tab\there", Kind: "A", OID: blob(p, "tab\there")}, {Path: "ümläut \"x\"", Kind: "A", OID: blob(p, "ümläut \"x\"")}}
+				return []git.Change{
+					{Path: "tab\there", Kind: "A", OID: blob(p, "tab\there")},
+					{Path: "ümläut \"x\"", Kind: "A", OID: blob(p, "ümläut \"x\"")},
+				}
 			},
 		},
 	} {
@@ -175,7 +183,10 @@ func TestLongChangesOfVeryManyFiles(t *testing.T) {
 	}
 	const n = 1100
 	before := repos.Must(r.WriteCommit(git.Draft{Files: files("a", n), Message: "a\n", Author: repos.Someone()}))(t)
-	after := repos.Must(r.WriteCommit(git.Draft{Files: files("b", n), Parents: []git.OID{before}, Message: "b\n", Author: repos.Someone()}))(t)
+	after := repos.Must(r.WriteCommit(git.Draft{
+		Files: files("b", n), Parents: []git.OID{before}, Message: "b\n",
+		Author: repos.Someone(),
+	}))(t)
 	var gone, came []string
 	for _, c := range repos.Must(r.Changes(after))(t) {
 		switch c.Kind {

@@ -13,14 +13,16 @@ import (
 	"strings"
 )
 
-// Reachable tells which of some objects a ref, a HEAD, a reflog or the index of any worktree leads to. It walks through all of history,
-// as nothing less can tell: 300,000 objects take 2 s, and .2 s with a bitmap. What is not here leads nowhere.
+// Reachable tells which of some objects a ref, a HEAD, a reflog or the index of any worktree leads to. It walks through
+// all of history, as nothing less can tell: 300,000 objects take 2 s, and .2 s with a bitmap. What is not here leads
+// nowhere.
 func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	tips, err := r.worktreeRefs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	reached, err := r.listedAmong(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
+	reached, err := r.listedAmong(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any",
+		"--use-bitmap-index",
 		"--all", "--reflog", "--indexed-objects", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
@@ -28,8 +30,8 @@ func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
 	return reached, nil
 }
 
-// listedAmong are those of the given objects that a git command lists, in the order of its output. The output is not held in memory: it may have
-// millions of lines.
+// listedAmong are those of the given objects that a git command lists, in the order of its output. The output is not
+// held in memory: it may have millions of lines.
 func (r *Repo) listedAmong(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
 	wanted := map[OID]bool{}
 	for _, id := range ids {
@@ -58,11 +60,12 @@ func (r *Repo) listedAmong(ctx context.Context, ids []OID, input string, args ..
 	return out, nil
 }
 
-// worktreeRefs lists what refs name that belong to one worktree, as those of a bisect do: seen from another one, they are not among
-// all refs.
+// worktreeRefs lists what refs name that belong to one worktree, as those of a bisect do: seen from another one, they
+// are not among all refs.
 func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
 	for _, dir := range r.GitDirs() {
-		refs, err := r.Run(ctx, "--git-dir="+dir, "for-each-ref", "--format=%(objectname)", "refs/bisect", "refs/worktree", "refs/rewritten")
+		refs, err := r.Run(ctx, "--git-dir="+dir, "for-each-ref", "--format=%(objectname)", "refs/bisect", "refs/worktree",
+			"refs/rewritten")
 		if err != nil {
 			return "", fmt.Errorf("git: list the refs of worktrees: %w", err)
 		}
@@ -71,7 +74,8 @@ func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
 	return ids, nil
 }
 
-// RefsHolding names the refs whose history holds objects that Reachable listed. If no ref does, it names what else may lead to them.
+// RefsHolding names the refs whose history holds objects that Reachable listed. If no ref does, it names what else may
+// lead to them.
 func (r *Repo) RefsHolding(ctx context.Context, ids []OID) ([]string, error) {
 	var commits, others []OID
 	for _, id := range ids {
@@ -85,7 +89,8 @@ func (r *Repo) RefsHolding(ctx context.Context, ids []OID) ([]string, error) {
 			others = append(others, id)
 		}
 	}
-	changes, err := r.runWithObjects(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
+	changes, err := r.runWithObjects(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog",
+		"-m", "--no-show-signature", "--format=%H")
 	if err != nil {
 		return nil, fmt.Errorf("git: find the commits with %s: %w", ids[0], err)
 	}
@@ -105,8 +110,8 @@ func (r *Repo) RefsHolding(ctx context.Context, ids []OID) ([]string, error) {
 // maxOptions is how many objects are named in one command line.
 const maxOptions = 1000
 
-// runWithObjects runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
-// none there is nothing to tell.
+// runWithObjects runs git with an option for each of some objects: the last ones of Reachable, since what has an old
+// commit may have the later ones. Of none there is nothing to tell.
 func (r *Repo) runWithObjects(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -142,7 +147,9 @@ func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	if err := r.rewriteCommitGraph(ctx); err != nil {
 		return nil, err
 	}
-	left, err = r.listedAmong(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
+	// also what can't be read
+	left, err = r.listedAmong(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects",
+		"--unordered")
 	if err != nil {
 		return nil, fmt.Errorf("git: list all objects: %w", err)
 	}

@@ -34,7 +34,8 @@ func TestDiscard(t *testing.T) {
 		}
 	}
 	harness.Equal(t, "reflog", []git.OID{first, second}, repos.Must(r.Reflog(ref))(t))
-	harness.Equal(t, "reachable by the reflog", []git.OID{second}, repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	harness.Equal(t, "reachable by the reflog", []git.OID{second},
+		repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	if err := r.ExpireReflog(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestDiscard(t *testing.T) {
 	harness.Equal(t, "reachable by a tag", []git.OID{second}, repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	p.Git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
 	p.Git("r", "tag", "-d", "kept")
-	harness.Equal(t, "reachable by a worktree", []git.OID{second}, repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	harness.Equal(t, "reachable by a worktree", []git.OID{second},
+		repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	p.Git("r", "worktree", "remove", "--force", "../w")
 
 	p.Git("r", "update-ref", "refs/keep", string(second))
@@ -89,7 +91,8 @@ func TestMissing(t *testing.T) {
 	p.Start("r")
 	p.Write("r/.git/objects/aa/"+strings.Repeat("a", 38), "no object")
 	unreadable, never := git.OID(strings.Repeat("a", 40)), git.OID(strings.Repeat("b", 40))
-	harness.Equal(t, "missing", map[git.OID]bool{never: true}, p.Open("r").MissingObjects([]git.OID{unreadable, never, p.Rev("r", "HEAD")}))
+	harness.Equal(t, "missing", map[git.OID]bool{never: true},
+		p.Open("r").MissingObjects([]git.OID{unreadable, never, p.Rev("r", "HEAD")}))
 }
 
 func TestCheckedOut(t *testing.T) {
@@ -108,7 +111,10 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	p.Start("r")
 	r := p.Open("r")
 	blob := repos.Must(r.WriteBlob([]byte("x\n")))(t)
-	id := repos.Must(r.WriteCommit(git.Draft{Blobs: map[string]git.OID{"a/b": blob}, Remove: []string{"a/c", "d/e/f", "g"}, Message: "m\n", Author: git.Signature{Name: "A", Email: "a@b.c"}}))(t)
+	id := repos.Must(r.WriteCommit(git.Draft{
+		Blobs: map[string]git.OID{"a/b": blob}, Remove: []string{"a/c", "d/e/f", "g"},
+		Message: "m\n", Author: git.Signature{Name: "A", Email: "a@b.c"},
+	}))(t)
 	harness.Equal(t, "tree", "a/b", p.Git("r", "ls-tree", "-r", "--name-only", string(id), "a/"))
 	harness.Equal(t, "top", "a", p.Git("r", "ls-tree", "--name-only", string(id)))
 	trees := r.Trees(1 << 20)

@@ -45,7 +45,8 @@ func (h ObjectFormat) objectID(kind Kind, content []byte) OID {
 	return OID(hex.EncodeToString(sum.Sum(nil)))
 }
 
-// IsOID reports whether a text can name an object of any repository: 40 hexadecimal digits where that has SHA-1, 64 with SHA-256.
+// IsOID reports whether a text can name an object of any repository: 40 hexadecimal digits where that has SHA-1, 64
+// with SHA-256.
 func IsOID(text string) bool {
 	if len(text) != 2*sha1.Size && len(text) != 2*sha256.Size {
 		return false
@@ -54,7 +55,8 @@ func IsOID(text string) bool {
 	return err == nil
 }
 
-// checkID is the error for an OID that can't name an object of this format: ErrNotFound if it has the length of the other format.
+// checkID is the error for an OID that can't name an object of this format: ErrNotFound if it has the length of the
+// other format.
 func (h ObjectFormat) checkID(id OID) error {
 	switch {
 	case !IsOID(string(id)):
@@ -65,7 +67,8 @@ func (h ObjectFormat) checkID(id OID) error {
 	return nil
 }
 
-// chooseStore takes libgit2 for repositories that it can read, and git itself for others, by what the repository says of its format.
+// chooseStore takes libgit2 for repositories that it can read, and git itself for others, by what the repository says
+// of its format.
 func (r *Repo) chooseStore() (err error) {
 	objects, refs := r.Setting("extensions.objectformat"), r.Setting("extensions.refstorage")
 	switch strings.ToLower(objects) {
@@ -76,11 +79,14 @@ func (r *Repo) chooseStore() (err error) {
 	default:
 		return fmt.Errorf("%w: extensions.objectformat is %s", ErrUnsupported, objects)
 	}
-	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" { // git refuses extensions in format 0
-		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"", ErrUnsupported)
+	// git refuses extensions in format 0
+	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" {
+		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"",
+			ErrUnsupported)
 	}
 	r.git = &plumbing{repo: r}
-	// Where the environment names other places of objects, as scripts do that write elsewhere first, git knows them, and libgit2 does not.
+	// Where the environment names other places of objects, as scripts do that write elsewhere first, git knows them, and
+	// libgit2 does not.
 	elsewhere := r.Variable("GIT_OBJECT_DIRECTORY")+r.Variable("GIT_ALTERNATE_OBJECT_DIRECTORIES") != ""
 	switch isSHA1 := r.format.OIDSize == sha1Format.OIDSize; strings.ToLower(refs) {
 	case "", "files":

@@ -13,7 +13,8 @@ func FuzzParseIdent(f *testing.F) {
 		if sig == (Signature{}) {
 			return
 		}
-		again := parseSignature(sig.Name + " <" + sig.Email + "> " + strconv.FormatInt(sig.When.Unix(), 10) + " " + sig.When.Format("-0700"))
+		again := parseSignature(sig.Name + " <" + sig.Email + "> " + strconv.FormatInt(sig.When.Unix(), 10) + " " +
+			sig.When.Format("-0700"))
 		if again.Email != sig.Email || !again.When.Equal(sig.When) {
 			t.Fatalf("%q is %+v, and again %+v", ident, sig, again)
 		}

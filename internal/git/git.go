@@ -1,15 +1,16 @@
-// Package git is the only package with libgit2, and the only one that knows how a repository is stored. It deals in refs, OIDs, paths and bytes,
-// and never learns of sessions. Two packages stand on it: worktree and history.
+// Package git is the only package with libgit2, and the only one that knows how a repository is stored. It deals in
+// refs, OIDs, paths and bytes, and never learns of sessions. Two packages stand on it: worktree and history.
 //
-// In: a directory inside a repository, and the process's environment. Out: where the repository keeps things (Layout), objects by OID, and a
-// ref that moves only by compare-and-swap. One small interface (store) reads objects and refs. libgit2 implements it, or git's own
-// plumbing for SHA-256 and reftables. The repository's format decides which; nothing is tried.
+// In: a directory inside a repository, and the process's environment. Out: where the repository keeps things (Layout),
+// objects by OID, and a ref that moves only by compare-and-swap. One small interface (store) reads objects and refs.
+// libgit2 implements it, or git's own plumbing for SHA-256 and reftables. The repository's format decides which;
+// nothing is tried.
 //
-// Promises: a method that writes has written everything or returns an error; objects are immutable, so a crash leaves at most unreachable
-// ones. A Repo belongs to one goroutine. Several processes may work on one repository at once.
+// Promises: a method that writes has written everything or returns an error; objects are immutable, so a crash leaves
+// at most unreachable ones. A Repo belongs to one goroutine. Several processes may work on one repository at once.
 //
-// It never touches the index or the worktree, and never signs. It leaves the network to the user's own `git fetch` and `git push`. These may ask
-// for a password only if the caller says that somebody is there.
+// It never touches the index or the worktree, and never signs. It leaves the network to the user's own `git fetch` and
+// `git push`. These may ask for a password only if the caller says that somebody is there.
 package git
 
 import (
@@ -34,11 +35,13 @@ type OID string
 // Errors that callers decide on.
 var (
 	ErrNotRepository = advice.New("not a git repository", "run it inside a git repository")
-	ErrUnsupported   = advice.New("unsupported repository format", "git-rekal works with SHA-1 repositories and refs in files")
-	ErrNotFound      = errors.New("not found")
-	ErrMoved         = errors.New("ref moved")
-	ErrNoIdentity    = advice.New("no identity", `run "git config user.email you@example.com" and "git config user.name You"; no session is lost, the next checkpoint captures it`)
-	ErrAmbiguous     = errors.New("ambiguous")
+	ErrUnsupported   = advice.New("unsupported repository format",
+		"git-rekal works with SHA-1 repositories and refs in files")
+	ErrNotFound   = errors.New("not found")
+	ErrMoved      = errors.New("ref moved")
+	ErrNoIdentity = advice.New("no identity",
+		`run "git config user.email you@example.com" and "git config user.name You"; no session is lost, the next checkpoint captures it`)
+	ErrAmbiguous = errors.New("ambiguous")
 
 	errNotCommit = errors.New("not a commit")
 )
@@ -69,10 +72,10 @@ type Repo struct {
 	trusts   func() bool                                               // see TrustIf; nil: it is trusted
 }
 
-// Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
-// count when env sets them. With ctx end all processes that are started for it, as a hook's time is bounded; nothing that
-// needs one is answered afterwards. It returns ErrNotRepository outside of one, ErrUnsupported for
-// formats or extensions that can't be read, and an OwnerError where git refuses.
+// Open finds the repository that dir lies in, as git would: GIT_DIR and its companions count when env sets them. With
+// ctx end all processes that are started for it, as a hook's time is bounded; nothing that needs one is answered
+// afterwards. It returns ErrNotRepository outside of one, ErrUnsupported for formats or extensions that can't be read,
+// and an OwnerError where git refuses.
 func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("git: %w", err)
@@ -117,7 +120,8 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 	return OpenBare(ctx, dir)
 }
 
-// InitBeside makes a bare repository in a folder that does not exist, with object IDs as this one has them, for its user alone.
+// InitBeside makes a bare repository in a folder that does not exist, with object IDs as this one has them, for its
+// user alone.
 func (r *Repo) InitBeside(dir string) error {
 	made, err := git2.InitRepository(dir, true)
 	if err == nil {
@@ -247,8 +251,8 @@ type Head struct {
 // Head reads HEAD of the current worktree.
 func (r *Repo) Head() (Head, error) { return r.HeadIn(r.layout.GitDir) }
 
-// HeadIn reads HEAD of the worktree with a git directory. It stands in a file, but in a repository with reftable, where that names a ref that
-// can't be.
+// HeadIn reads HEAD of the worktree with a git directory. It stands in a file, but in a repository with reftable, where
+// that names a ref that can't be.
 func (r *Repo) HeadIn(gitDir string) (Head, error) {
 	file := filepath.Join(gitDir, "HEAD")
 	ref, symbolic := "", false

@@ -80,8 +80,11 @@ func TestLongLayout(t *testing.T) {
 				p.Start("r")
 				p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 			},
-			dir:  "r/sub",
-			want: git.Layout{WorkTree: "r/sub", MainTree: "r/sub", GitDir: "r/.git/modules/sub", CommonDir: "r/.git/modules/sub"},
+			dir: "r/sub",
+			want: git.Layout{
+				WorkTree: "r/sub", MainTree: "r/sub", GitDir: "r/.git/modules/sub",
+				CommonDir: "r/.git/modules/sub",
+			},
 		},
 		{
 			name: "GIT_DIR, as hooks have it",
@@ -242,7 +245,8 @@ func TestExtensions(t *testing.T) {
 // by hand.
 func TestExtensionsOfLaterGits(t *testing.T) {
 	for key, value := range map[string]string{
-		"noop-v1": "true", "relativeWorktrees": "true", "submodulePathConfig": "true", "objectFormat": "sha1", "refStorage": "files",
+		"noop-v1": "true", "relativeWorktrees": "true", "submodulePathConfig": "true", "objectFormat": "sha1",
+		"refStorage": "files",
 	} {
 		t.Run(key, func(t *testing.T) {
 			p := repos.New(t)
@@ -283,7 +287,8 @@ func TestBareRepository(t *testing.T) {
 	r.Close()
 }
 
-// A bare repository that a clone carries as files is found bare, whatever its configuration says of a worktree; one with a .git is not.
+// A bare repository that a clone carries as files is found bare, whatever its configuration says of a worktree; one
+// with a .git is not.
 func TestFoundBare(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
@@ -293,7 +298,10 @@ func TestFoundBare(t *testing.T) {
 	p.Git("r/vendor/kit", "config", "core.worktree", ".")
 	p.Git(".", "init", "-q", "--bare", "b.git")
 	p.Git("b.git", "config", "--unset", "core.bare")
-	for dir, want := range map[string]bool{"r": false, "linked": false, "r/.git": false, "r/vendor": false, "r/vendor/kit": true, "r/vendor/kit/refs": true, "b.git": true} {
+	for dir, want := range map[string]bool{
+		"r": false, "linked": false, "r/.git": false, "r/vendor": false,
+		"r/vendor/kit": true, "r/vendor/kit/refs": true, "b.git": true,
+	} {
 		r, err := git.Open(t.Context(), p.At(dir), p.Environ())
 		if err != nil {
 			t.Fatalf("%s: %v", dir, err)
@@ -302,12 +310,14 @@ func TestFoundBare(t *testing.T) {
 		r.Close()
 	}
 	p.Git(".", "config", "--global", "safe.bareRepository", "explicit")
-	if _, err := git.Open(t.Context(), p.At("r/vendor/kit"), p.Environ()); err == nil || !strings.Contains(err.Error(), "safe.bareRepository") {
+	if _, err := git.Open(t.Context(), p.At("r/vendor/kit"), p.Environ()); err == nil ||
+		!strings.Contains(err.Error(), "safe.bareRepository") {
 		t.Errorf("against safe.bareRepository: %v", err)
 	}
 }
 
-// Of a repository that nobody set up, no program starts that its own configuration names: a signature is looked at by the user's.
+// Of a repository that nobody set up, no program starts that its own configuration names: a signature is looked at by
+// the user's.
 func TestUntrustedPrograms(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")

@@ -117,8 +117,9 @@ func (l *library) list(glob string, refs map[string]OID) error {
 	}
 }
 
-// Hunks compares two texts line by line, in the way of `git diff -U0`: each hunk begins with its "@@ … @@" line. Around is how many equal
-// lines stand around what differs; with spaces aside, lines are equal that differ in white space only.
+// Hunks compares two texts line by line, in the way of `git diff -U0`: each hunk begins with its "@@ … @@" line. Around
+// is how many equal lines stand around what differs; with spaces aside, lines are equal that differ in white space
+// only.
 func Hunks(before, now []byte, around uint32, spaces Spaces) (string, error) {
 	how, err := git2.DefaultDiffOptions()
 	if err != nil {

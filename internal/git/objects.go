@@ -45,8 +45,8 @@ func (r *Repo) Commit(id OID) (Commit, error) {
 	return c, nil
 }
 
-// parseCommit reads headers, an empty line, and the message. A header's further lines begin with a space. encoding is that of message and names; "" for
-// UTF-8.
+// parseCommit reads headers, an empty line, and the message. A header's further lines begin with a space. encoding is
+// that of message and names; "" for UTF-8.
 func parseCommit(raw string) (c Commit, encoding string, err error) {
 	head, message, _ := strings.Cut(raw, "\n\n")
 	c.Message = strings.TrimLeft(message, "\n")
@@ -179,7 +179,8 @@ func (r *Repo) CommitByPrefix(prefix string) (OID, error) {
 	return ids[0], nil
 }
 
-// CommitsByPrefix finds the commits whose OIDs begin with digits, as CommitByPrefix does, by these digits. It asks git once.
+// CommitsByPrefix finds the commits whose OIDs begin with digits, as CommitByPrefix does, by these digits. It asks git
+// once.
 func (r *Repo) CommitsByPrefix(prefixes []string) (map[string]OID, error) {
 	ids, err := r.objectsByPrefix(prefixes...)
 	if err != nil {

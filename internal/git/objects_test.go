@@ -19,19 +19,27 @@ func TestWriteCommit(t *testing.T) {
 	p.Start("r")
 	r := p.Open("r")
 	first := repos.Must(r.WriteCommit(git.Draft{
-		Files:   map[string][]byte{"README.md": []byte("hi\n"), "seg/1/a": []byte("a"), "seg/1/b": []byte("b"), "seg/2/c": nil},
-		Message: "first\n", Author: git.Signature{Name: "Ä", Email: "ä@example.com", When: time.Unix(1_800_000_000, 0).In(time.FixedZone("", 5400))},
+		Files: map[string][]byte{
+			"README.md": []byte("hi\n"), "seg/1/a": []byte("a"), "seg/1/b": []byte("b"),
+			"seg/2/c": nil,
+		},
+		Message: "first\n", Author: git.Signature{
+			Name: "Ä", Email: "ä@example.com",
+			When: time.Unix(1_800_000_000, 0).In(time.FixedZone("", 5400)),
+		},
 	}))(t)
 	base := repos.Must(r.Commit(first))(t)
 	second := repos.Must(r.WriteCommit(git.Draft{
-		Base: base.Tree, Files: map[string][]byte{"seg/1/b": []byte("B"), "seg/3/d": []byte("d")}, Remove: []string{"seg/2/c", "README.md"},
+		Base: base.Tree, Files: map[string][]byte{"seg/1/b": []byte("B"), "seg/3/d": []byte("d")},
+		Remove:  []string{"seg/2/c", "README.md"},
 		Parents: []git.OID{first, p.Rev("r", "HEAD")}, Message: "second\n\nwith a body\n", Author: repos.Someone(),
 	}))(t)
 	p.Git("r", "update-ref", "refs/heads/written", string(second))
 	p.Fsck("r")
 
 	harness.Equal(t, "tree", "seg/1/a\nseg/1/b\nseg/3/d", p.Git("r", "ls-tree", "-r", "--name-only", string(second)))
-	harness.Equal(t, "no folder without files", "seg/1\nseg/3", p.Git("r", "ls-tree", "--name-only", string(second), "seg/"))
+	harness.Equal(t, "no folder without files", "seg/1\nseg/3",
+		p.Git("r", "ls-tree", "--name-only", string(second), "seg/"))
 	harness.Equal(t, "kept", "a", p.Git("r", "cat-file", "-p", string(second)+":seg/1/a"))
 	harness.Equal(t, "replaced", "B", p.Git("r", "cat-file", "-p", string(second)+":seg/1/b"))
 	harness.Equal(t, "the first, as git reads it", "Ä <ä@example.com> 1800000000 +0130|first",
@@ -52,7 +60,8 @@ func TestWriteCommitMovesNothing(t *testing.T) {
 	p.Write("r/file", "edited\n")
 	before := p.Git("r", "for-each-ref") + p.Git("r", "status", "--porcelain=v2", "--branch")
 	draft(t, p.Open("r"), "x")
-	harness.Equal(t, "refs, index and work tree", before, p.Git("r", "for-each-ref")+p.Git("r", "status", "--porcelain=v2", "--branch"))
+	harness.Equal(t, "refs, index and work tree", before,
+		p.Git("r", "for-each-ref")+p.Git("r", "status", "--porcelain=v2", "--branch"))
 }
 
 func TestWriteCommitFails(t *testing.T) {
@@ -115,7 +124,10 @@ func TestResolve(t *testing.T) {
 	p.Add("r", "two", "file", "2\n")
 	p.Git("r", "tag", "-a", "-m", "annotated", "v1.0.0")
 	r := p.Open("r")
-	for _, rev := range []string{"HEAD", "main", "v1.0.0", "HEAD~1", "HEAD^", "@", "refs/heads/main", string(p.Rev("r", "HEAD")[:7])} {
+	for _, rev := range []string{
+		"HEAD", "main", "v1.0.0", "HEAD~1", "HEAD^", "@", "refs/heads/main",
+		string(p.Rev("r", "HEAD")[:7]),
+	} {
 		harness.Equal(t, rev, p.Rev("r", rev+"^{commit}"), repos.Must(r.Resolve(rev))(t))
 	}
 }
@@ -205,16 +217,19 @@ func TestWalkInAShallowClone(t *testing.T) {
 				harness.Equal(t, "is behind the tip", true, repos.Must(r.IsAncestor(id, tip))(t))
 				harness.Equal(t, "the tip is behind it", id == tip, repos.Must(r.IsAncestor(tip, id))(t))
 			}
-			harness.Equal(t, "without one", []git.OID{tip}, repos.OIDs(t, r.Walk(background, []git.OID{tip}, []git.OID{ids[2], ids[3]})))
+			harness.Equal(t, "without one", []git.OID{tip},
+				repos.OIDs(t, r.Walk(background, []git.OID{tip}, []git.OID{ids[2], ids[3]})))
 		})
 	}
 	t.Run("in a linked worktree", func(t *testing.T) {
 		p.Git("clone2", "worktree", "add", "-q", "--detach", "../linked", "HEAD")
-		harness.Equal(t, "all", sorted(ids[2:]), sorted(repos.OIDs(t, p.Open("linked").Walk(background, []git.OID{tip}, nil))))
+		harness.Equal(t, "all", sorted(ids[2:]), sorted(repos.OIDs(t,
+			p.Open("linked").Walk(background, []git.OID{tip}, nil))))
 	})
 	t.Run("a parent that is lost, not cut", func(t *testing.T) {
 		who := "A U Thor <a@example.com> 1800000000 +0000\n"
-		lost := p.Object("clone1", "commit", "tree "+string(p.Rev("clone1", "HEAD^{tree}"))+"\nparent "+strings.Repeat("1", 40)+"\nauthor "+who+"committer "+who+"\nx\n")
+		lost := p.Object("clone1", "commit", "tree "+string(p.Rev("clone1", "HEAD^{tree}"))+"\nparent "+strings.Repeat("1",
+			40)+"\nauthor "+who+"committer "+who+"\nx\n")
 		r := p.Open("clone1")
 		if _, err := r.IsAncestor(tip, lost); !errors.Is(err, git.ErrNotFound) {
 			t.Errorf("is it behind: %v", err)

@@ -25,10 +25,10 @@ func (e *OwnerError) Error() string {
 // Hint says what to do.
 func (e *OwnerError) Hint() string { return fmt.Sprintf("if you trust it, run %q", e.Advice) }
 
-// checkOwner leaves it to git whether a repository of another user may be used: git knows
-// safe.directory in all its forms, sudo, and when not to ask. It also knows
-// safe.bareRepository. It is asked only where the owner is another one, or a bare repository was found and not named. Until then nothing but configuration was
-// read, and nothing of it was run.
+// checkOwner leaves it to git whether a repository of another user may be used: git knows safe.directory in all its
+// forms, sudo, and when not to ask. It also knows safe.bareRepository. It is asked only where the owner is another one,
+// or a bare repository was found and not named. Until then nothing but configuration was read, and nothing of it was
+// run.
 func (r *Repo) checkOwner() error {
 	mine := true
 	for _, path := range []string{r.layout.GitDir, r.layout.WorkTree, filepath.Join(r.layout.WorkTree, ".git")} {
@@ -52,9 +52,9 @@ func (r *Repo) checkOwner() error {
 	return &OwnerError{Dir: r.dir, Advice: advice}
 }
 
-// IsFoundBare reports whether the repository was found by a folder in it that is no worktree of it: nobody named it, and no .git leads there.
-// A clone may carry such a one as plain files, whose configuration somebody else wrote, whatever that says of a worktree (safe.bareRepository in
-// git-config(1)).
+// IsFoundBare reports whether the repository was found by a folder in it that is no worktree of it: nobody named it,
+// and no .git leads there. A clone may carry such a one as plain files, whose configuration somebody else wrote,
+// whatever that says of a worktree (safe.bareRepository in git-config(1)).
 func (r *Repo) IsFoundBare() bool {
 	if r.Variable("GIT_DIR") != "" || filepath.Base(r.layout.CommonDir) == ".git" {
 		return false
@@ -71,13 +71,15 @@ func (r *Repo) IsFoundBare() bool {
 	return false
 }
 
-// TrustIf makes the programs that the repository's own configuration names depend on a condition, which is asked when git is first started for it.
+// TrustIf makes the programs that the repository's own configuration names depend on a condition, which is asked when
+// git is first started for it.
 func (r *Repo) TrustIf(trusted func() bool) { r.trusts = trusted }
 
 // IsTrusted reports whether programs may start that the repository's own configuration names.
 func (r *Repo) IsTrusted() bool { return r.trusts == nil || r.trusts() }
 
-// withoutPrograms are options with which git starts no hook, and no file monitor that the repository's own configuration names.
+// withoutPrograms are options with which git starts no hook, and no file monitor that the repository's own
+// configuration names.
 func (r *Repo) withoutPrograms() []string {
 	if r.IsTrusted() {
 		return nil

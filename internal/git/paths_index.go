@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// IndexPaths has git note which paths each commit of a history changed (a commit-graph with Bloom filters), in a temporary folder, which release
-// removes. Commands of the repository that it returns follow a file through that history several times as fast. The repository's own commit-graph
-// stays as it is.
+// IndexPaths has git note which paths each commit of a history changed (a commit-graph with Bloom filters), in a
+// temporary folder, which release removes. Commands of the repository that it returns follow a file through that
+// history several times as fast. The repository's own commit-graph stays as it is.
 func (r *Repo) IndexPaths(ctx context.Context, tip OID) (indexed *Repo, release func(), err error) {
 	objects := filepath.Join(r.layout.CommonDir, "objects")
 	if r.Incomplete() || strings.ContainsRune(objects, '\n') || envValue(r.env, "GIT_OBJECT_DIRECTORY") != "" {
@@ -28,7 +28,8 @@ func (r *Repo) IndexPaths(ctx context.Context, tip OID) (indexed *Repo, release 
 		err = os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(objects+"\n"), 0o600)
 	}
 	if err == nil {
-		_, err = out.Feed(ctx, string(tip)+"\n", "commit-graph", "write", "--stdin-commits", "--changed-paths", "--no-progress")
+		_, err = out.Feed(ctx, string(tip)+"\n", "commit-graph", "write", "--stdin-commits", "--changed-paths",
+			"--no-progress")
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))

@@ -13,18 +13,19 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// plumbing is the store of repositories that libgit2 can't read, and in others reads revisions: git itself, with one `git cat-file
-// --batch-command` for as long as the repository is open. That answers for objects and for names of objects, refs among them, in 75 µs, where
-// a process takes 3 ms; a second one, for sizes alone, would only be a second process. Refs are listed by one for-each-ref, and moved by one
-// update-ref. A hook with nothing new took 18.5 ms, where libgit2 took 12.2, and a recall 19.9, where libgit2 took 15.1.
+// plumbing is the store of repositories that libgit2 can't read, and in others reads revisions: git itself, with one
+// `git cat-file --batch-command` for as long as the repository is open. That answers for objects and for names of
+// objects, refs among them, in 75 µs, where a process takes 3 ms; a second one, for sizes alone, would only be a second
+// process. Refs are listed by one for-each-ref, and moved by one update-ref. A hook with nothing new took 18.5 ms,
+// where libgit2 took 12.2, and a recall 19.9, where libgit2 took 15.1.
 type plumbing struct {
 	repo        *Repo
 	headersOnly bool  // libgit2 is the store, and git is asked for kinds and sizes alone: --batch-command is of git 2.36
 	talk        *Talk // nil: not started, or ended
 }
 
-// withoutFetching is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement counts. (Before 2.44, git
-// knows no other way to leave a fetch than to forbid every protocol.)
+// withoutFetching is what keeps git from more than it is asked for: a partial clone fetches nothing, and no replacement
+// counts. (Before 2.44, git knows no other way to leave a fetch than to forbid every protocol.)
 func withoutFetching(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Env = append(cmd.Env, "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return cmd
@@ -53,8 +54,8 @@ type objectInfo struct {
 	size uint64
 }
 
-// ask gives a command with a name, and reads the answer's first line. Where git ends instead, it will be started anew; in a clone that was
-// cut, that is what git does for an object that is not here.
+// ask gives a command with a name, and reads the answer's first line. Where git ends instead, it will be started anew;
+// in a clone that was cut, that is what git does for an object that is not here.
 func (p *plumbing) ask(command, name string) (objectInfo, error) {
 	if name == "" || strings.ContainsAny(name, "\n\x00") {
 		return objectInfo{}, ErrNotFound
@@ -155,7 +156,8 @@ func (p *plumbing) list(below []string, expr string) (map[string]OID, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.run(p.repo.ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(symref)"}, below...)...)
+	out, err := p.run(p.repo.ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(symref)"},
+		below...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +170,8 @@ func (p *plumbing) list(below []string, expr string) (map[string]OID, error) {
 	return refs, nil
 }
 
-// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose. (libgit2 chooses
-// otherwise, and before 1.6.5 may never end: CVE-2024-24575.)
+// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose.
+// (libgit2 chooses otherwise, and before 1.6.5 may never end: CVE-2024-24575.)
 func (p *plumbing) resolve(rev string) (OID, error) {
 	a, err := p.ask("info", rev)
 	several := errors.Is(err, ErrAmbiguous)

@@ -7,7 +7,8 @@ import (
 
 func needsQuoting(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c > '~' }
 
-// Quote is a path as git prints and reads it in a line: in quotes, as C has them, where it has other characters than ASCII's.
+// Quote is a path as git prints and reads it in a line: in quotes, as C has them, where it has other characters than
+// ASCII's.
 func Quote(path string) string {
 	if strings.IndexFunc(path, needsQuoting) < 0 {
 		return path

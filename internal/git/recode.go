@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// recode makes UTF-8 of what a commit says in another encoding (i18n.commitEncoding): encodings of one byte by a table, others by git, as it takes a
-// process. What can't be read stays as it is.
+// recode makes UTF-8 of what a commit says in another encoding (i18n.commitEncoding): encodings of one byte by a table,
+// others by git, as it takes a process. What can't be read stays as it is.
 func (r *Repo) recode(c *Commit, encoding string) {
 	texts := []*string{&c.Message, &c.Author.Name, &c.Committer.Name}
 	if table := charmapOf(encoding); table != nil {
@@ -19,13 +19,15 @@ func (r *Repo) recode(c *Commit, encoding string) {
 		}
 		return
 	}
-	out, err := r.Run(r.ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%an%x00%cn%x00%B", string(c.OID), "--")
+	out, err := r.Run(r.ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%an%x00%cn%x00%B",
+		string(c.OID), "--")
 	if f := strings.SplitN(out, "\x00", 3); err == nil && len(f) == 3 && utf8.ValidString(out) {
 		c.Author.Name, c.Committer.Name, c.Message = f[0], f[1], strings.TrimRight(f[2], "\n")+"\n"
 	}
 }
 
-// charmapOf is an encoding of one byte by the name that git has for it: "ISO-8859-1", "latin1", "CP1252"; nil for others.
+// charmapOf is an encoding of one byte by the name that git has for it: "ISO-8859-1", "latin1", "CP1252"; nil for
+// others.
 func charmapOf(name string) *charmap.Charmap {
 	plain := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -17,8 +17,8 @@ import (
 const tableReflog = 500
 
 // OpenReflog opens the reflog of a ref, or of a worktree's HEAD (HeadName), with its size: lines of "OLD NEW Name
-// <address> 1700000000 +0100\tWHAT", the oldest first. Of a reftable it has the last entries, and no names. It returns ErrNotFound where there is
-// none. Close it.
+// <address> 1700000000 +0100\tWHAT", the oldest first. Of a reftable it has the last entries, and no names. It returns
+// ErrNotFound where there is none. Close it.
 func (r *Repo) OpenReflog(ref string) (Reflog, error) {
 	if r.reftable {
 		text, err := r.askReflog(ref)
@@ -54,7 +54,8 @@ func (r *Repo) reflogFile(ref string) string {
 
 // askReflog has git list a reflog.
 func (r *Repo) askReflog(ref string) (string, error) {
-	out, err := r.Run(r.ctx, "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref, "--")
+	out, err := r.Run(r.ctx, "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref,
+		"--")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
@@ -70,7 +71,8 @@ func (r *Repo) askReflog(ref string) (string, error) {
 	return all.String(), nil
 }
 
-// EachMove tells the moves of a ref that its reflog knows, the oldest first, and what git notes of each; none where there is no reflog.
+// EachMove tells the moves of a ref that its reflog knows, the oldest first, and what git notes of each; none where
+// there is no reflog.
 func (r *Repo) EachMove(ref string, tell func(old, now OID, what string) error) error {
 	log, err := r.OpenReflog(ref)
 	if errors.Is(err, ErrNotFound) {

@@ -47,8 +47,8 @@ const (
 	lockPause = 10 * time.Millisecond
 )
 
-// CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
-// ErrMoved when the ref is not at old any more. A lock file in the way stays, as nobody can tell whether its owner lives; the error names it.
+// CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns ErrMoved when the ref is not at
+// old any more. A lock file in the way stays, as nobody can tell whether its owner lives; the error names it.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
 	if err := retryWhileLocked(ctx, func() error { return r.swap(ctx, name, old, new, reflog) }); err != nil {
 		return fmt.Errorf("git: move %s: %w", name, err)
@@ -63,7 +63,8 @@ func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog strin
 	if old == "" {
 		old = OID(strings.Repeat("0", 2*r.format.OIDSize))
 	}
-	err := r.runChange(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old)) // retryWhileLocked waits for locks
+	// retryWhileLocked waits for locks
+	err := r.runChange(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old))
 	if err == nil {
 		return nil
 	}
@@ -75,8 +76,8 @@ func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog strin
 	return err
 }
 
-// runChange runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
-// file.
+// runChange runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where
+// another process holds a lock file.
 func (r *Repo) runChange(ctx context.Context, args ...string) error {
 	cmd := withoutFetching(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
 	detach(cmd)
@@ -91,8 +92,8 @@ func (r *Repo) runChange(ctx context.Context, args ...string) error {
 	return explainLock(err)
 }
 
-// detach lets a git outlive this process if that is killed: what is cut off in the middle of a change would leave locks behind. Asked to
-// stop, git removes its locks.
+// detach lets a git outlive this process if that is killed: what is cut off in the middle of a change would leave locks
+// behind. Asked to stop, git removes its locks.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // helpers such as ssh, too
@@ -165,8 +166,11 @@ func (r *Repo) ConflictingRefAt(ctx context.Context, remote, name string, attend
 	return "", err
 }
 
-// RefsAt are a remote's refs that match some patterns, all without any, as git-ls-remote(1) finds them: from any slash of a name on.
-func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended, patterns ...string) (map[string]OID, error) {
+// RefsAt are a remote's refs that match some patterns, all without any, as git-ls-remote(1) finds them: from any slash
+// of a name on.
+func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended,
+	patterns ...string,
+) (map[string]OID, error) {
 	out, _, err := r.network(ctx, attended, append([]string{"ls-remote", "--refs", remote}, patterns...)...)
 	if err != nil {
 		return nil, fmt.Errorf("git: list refs of %q: %w", remote, err)
@@ -204,9 +208,11 @@ func (r *Repo) DeleteRef(ctx context.Context, name string) error {
 	return nil
 }
 
-// removeEmptyFolders removes the folders of the last ref of a namespace of ours, which libgit2 leaves: "refs/rekal". What is not empty stays.
+// removeEmptyFolders removes the folders of the last ref of a namespace of ours, which libgit2 leaves: "refs/rekal".
+// What is not empty stays.
 func (r *Repo) removeEmptyFolders(name string) {
-	if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") { // git tells a repository by such folders
+	// git tells a repository by such folders
+	if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") {
 		return
 	}
 	for dir := path.Dir(name); strings.Contains(dir, "/"); dir = path.Dir(dir) {

@@ -150,8 +150,8 @@ func TestLongProcessesLoseNoUpdate(t *testing.T) {
 	p.Fsck("r")
 }
 
-// TestLockOfALiveGit: nobody can tell whether a lock file's owner still lives, so it is never taken away, however long that takes. Who is in
-// need of the ref is told which file is in the way.
+// TestLockOfALiveGit: nobody can tell whether a lock file's owner still lives, so it is never taken away, however long
+// that takes. Who is in need of the ref is told which file is in the way.
 func TestLockOfALiveGit(t *testing.T) {
 	const ref = "refs/heads/rekal/a@b.c"
 	for name, try := range map[string]func(*repos.Place, *git.Repo) error{
@@ -178,7 +178,8 @@ func TestLockOfALiveGit(t *testing.T) {
 			if err := syscall.Mkfifo(release, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p.Write("r/.git/hooks/reference-transaction", fmt.Sprintf("#!/bin/sh\n[ \"$1\" != prepared ] || [ -e %[1]s ] || { : >%[1]s; read x <%[2]s; }\n", held, release))
+			p.Write("r/.git/hooks/reference-transaction",
+				fmt.Sprintf("#!/bin/sh\n[ \"$1\" != prepared ] || [ -e %[1]s ] || { : >%[1]s; read x <%[2]s; }\n", held, release))
 			if err := os.Chmod(p.At("r/.git/hooks/reference-transaction"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +192,8 @@ func TestLockOfALiveGit(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			lock := p.At("r/.git/" + ref + ".lock")
-			if err := try(p, p.Open("r")); err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "remove "+lock) {
+			if err := try(p, p.Open("r")); err == nil || errors.Is(err, git.ErrMoved) ||
+				!strings.Contains(err.Error(), "remove "+lock) {
 				t.Errorf("error %v; want one that names %s", err, lock)
 			}
 			if _, err := os.Stat(lock); err != nil {
@@ -217,13 +219,15 @@ func TestLockIsNamed(t *testing.T) {
 		p.Git("r", "update-ref", "--create-reflog", ref, "HEAD")
 		p.Write("r/.git/"+left+".lock", "")
 		err := p.Open("r").ExpireReflog(t.Context(), ref)
-		if err == nil || !strings.Contains(err.Error(), "remove "+p.At("r/.git/"+left+".lock")) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), "remove "+p.At("r/.git/"+left+".lock")) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v; want it to say what to remove", err)
 		}
 	}
 }
 
-// TestKillLeavesNoLock: a process that is killed with all that it started, in the middle of a change, leaves nothing that blocks others.
+// TestKillLeavesNoLock: a process that is killed with all that it started, in the middle of a change, leaves nothing
+// that blocks others.
 func TestKillLeavesNoLock(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -235,7 +239,8 @@ func TestKillLeavesNoLock(t *testing.T) {
 	if err := syscall.Mkfifo(release, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase $* in *update-ref*) : >%s; read x <%s;; esac\nexec %s \"$@\"\n", held, release, repos.Must(exec.LookPath("git"))(t)))
+	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase $* in *update-ref*) : >%s; read x <%s;; esac\nexec %s \"$@\"\n", held,
+		release, repos.Must(exec.LookPath("git"))(t)))
 	if err := os.Chmod(p.At("bin/git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +274,10 @@ func TestRefs(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
 	head := p.Rev("r", "HEAD")
-	for _, name := range []string{"refs/heads/rekal/a@b.c", "refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/heads/rekalx"} {
+	for _, name := range []string{
+		"refs/heads/rekal/a@b.c", "refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f",
+		"refs/heads/rekalx",
+	} {
 		p.Git("r", "update-ref", name, string(head))
 	}
 	p.Git("r", "symbolic-ref", "refs/heads/rekal/sym", "refs/heads/main")
@@ -302,8 +310,10 @@ func TestDeleteRef(t *testing.T) {
 func TestValidRef(t *testing.T) {
 	p := repos.New(t)
 	for _, name := range []string{
-		"refs/heads/main", "refs/heads/a@b.c", "refs/heads/a/b", "refs/heads/.a", "refs/heads/a..b", "refs/heads/a.lock", "refs/heads/a.lock/b",
-		"refs/heads/", "refs/heads//a", "refs/heads/a b", "refs/heads/a~", "refs/heads/a^", "refs/heads/a:", "refs/heads/a?", "refs/heads/a*",
+		"refs/heads/main", "refs/heads/a@b.c", "refs/heads/a/b", "refs/heads/.a", "refs/heads/a..b", "refs/heads/a.lock",
+		"refs/heads/a.lock/b",
+		"refs/heads/", "refs/heads//a", "refs/heads/a b", "refs/heads/a~", "refs/heads/a^", "refs/heads/a:", "refs/heads/a?",
+		"refs/heads/a*",
 		"refs/heads/a[", "refs/heads/a\\b", "refs/heads/a@{b", "refs/heads/a.", "refs/heads/ü", "refs/heads/@", "",
 	} {
 		_, err := p.Try(".", "check-ref-format", name)

@@ -34,12 +34,15 @@ func (r *Repo) Push(ctx context.Context, remote, ref string, id OID, attended At
 
 // Replace moves a ref of a remote from one commit to another that need not have it behind
 // itself. ErrRejected means that the remote's ref is another one.
-func (r *Repo) Replace(ctx context.Context, remote, ref string, old, new OID, attended Attended) (sent bool, err error) {
+func (r *Repo) Replace(ctx context.Context, remote, ref string, old, new OID,
+	attended Attended,
+) (sent bool, err error) {
 	return r.push(ctx, remote, string(new)+":"+ref, attended, "--force-with-lease="+ref+":"+string(old))
 }
 
-// PushAddresses are the addresses to which a push to a remote goes, each of them, and FetchAddress is the one that a fetch asks: as git makes them out of
-// its settings, of which several URLs, url.*.insteadOf and url.*.pushInsteadOf are some.
+// PushAddresses are the addresses to which a push to a remote goes, each of them, and FetchAddress is the one that a
+// fetch asks: as git makes them out of its settings, of which several URLs, url.*.insteadOf and url.*.pushInsteadOf are
+// some.
 func (r *Repo) PushAddresses(ctx context.Context, remote string) ([]string, error) {
 	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
 	if err != nil {
@@ -62,8 +65,11 @@ var ownPush = []string{ //nolint:gochecknoglobals // read-only
 	"-c", "push.pushOption=", "-c", "push.negotiate=false", "-c", "push.autoSetupRemote=false", "-c", "push.gpgSign=false",
 }
 
-func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attended, options ...string) (sent bool, err error) {
-	args := append(slices.Clone(ownPush), "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attended,
+	options ...string,
+) (sent bool, err error) {
+	args := append(slices.Clone(ownPush), "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
+		"--recurse-submodules=no",
 		"--no-atomic", "--no-force-if-includes", "--no-set-upstream", "--no-prune")
 	args = append(append(args, options...), remote, refspec)
 	if !strings.Contains(remote, "=") {
@@ -95,7 +101,10 @@ func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attend
 // refWasMoved reports whether git's verdict on a ref says that somebody else was first.
 func refWasMoved(verdict string) bool {
 	return strings.HasPrefix(verdict, "[rejected]") || slices.ContainsFunc(
-		[]string{"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists", "refname conflict", "fetch first"},
+		[]string{
+			"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists",
+			"refname conflict", "fetch first",
+		},
 		func(s string) bool { return strings.Contains(verdict, s) })
 }
 
@@ -103,10 +112,9 @@ func refWasMoved(verdict string) bool {
 // elsewhere.
 type Refetch bool
 
-// Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter
-// nor its depth counts. Refs here that the refspecs name and that are gone there are removed,
-// because they may be in the way of new ones (a/b of a). refetch asks for everything anew, because commits are here whose parents
-// or blobs are not.
+// Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter nor its depth counts.
+// Refs here that the refspecs name and that are gone there are removed, because they may be in the way of new ones (a/b
+// of a). refetch asks for everything anew, because commits are here whose parents or blobs are not.
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, refetch Refetch, attended Attended) error {
 	args := []string{
 		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
@@ -134,10 +142,12 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, refe
 // fetchTries is how often Fetch asks, when fetches of the same clone move its refs meanwhile.
 const fetchTries = 4
 
-// anotherWasFirst reports whether a fetch failed because another process (an editor's, a hook's) moved a ref here since it began.
+// anotherWasFirst reports whether a fetch failed because another process (an editor's, a hook's) moved a ref here since
+// it began.
 func anotherWasFirst(err error) bool {
 	said := err.Error()
-	return strings.Contains(said, "cannot lock ref") && (strings.Contains(said, "but expected") || strings.Contains(said, "reference already exists"))
+	return strings.Contains(said, "cannot lock ref") &&
+		(strings.Contains(said, "but expected") || strings.Contains(said, "reference already exists"))
 }
 
 // stopGrace is how long a git that was told to stop has to remove its locks.
@@ -150,7 +160,8 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clone(r.env), "GIT_PAGER=cat", "LC_ALL=C", "REKAL_SKIP=1")
 	if !attended {
-		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never")
+		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
+			"GCM_INTERACTIVE=never")
 		detach(cmd)
 	} else {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -198,7 +209,8 @@ func failureLine(stderr string) string {
 	return lastLine(stderr)
 }
 
-// SetConfigValues has a key of the repository's own configuration have these values, one or several. Of a process that dies, the first stay.
+// SetConfigValues has a key of the repository's own configuration have these values, one or several. Of a process that
+// dies, the first stay.
 func (r *Repo) SetConfigValues(ctx context.Context, key string, values []string) error {
 	for i, v := range values {
 		how := "--add"
@@ -222,7 +234,8 @@ func (r *Repo) AddConfig(ctx context.Context, key, value string) error {
 	return r.configure(ctx, "add to", key, "--add", key, value)
 }
 
-// ReplaceConfig puts a value in the place of another one of a key that may have several, in the repository's own configuration.
+// ReplaceConfig puts a value in the place of another one of a key that may have several, in the repository's own
+// configuration.
 func (r *Repo) ReplaceConfig(ctx context.Context, key, old, value string) error {
 	return r.configure(ctx, "set", key, "--replace-all", key, value, "^"+regexp.QuoteMeta(old)+"$")
 }
@@ -257,7 +270,10 @@ const exitNotSet = 5
 // configure changes the repository's own configuration. Of several that do so at once, git
 // fails all but one, where it waits for the locks of refs; these here wait for each other.
 func (r *Repo) configure(ctx context.Context, act, key string, args ...string) error {
-	err := retryWhileLocked(ctx, func() error { return r.runChange(ctx, append([]string{"config", "--local"}, args...)...) })
+	err := retryWhileLocked(ctx, func() error {
+		return r.runChange(ctx,
+			append([]string{"config", "--local"}, args...)...)
+	})
 	if errors.Is(err, errLocked) {
 		err = fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
 	}

@@ -11,10 +11,10 @@ import (
 // maxCompared is the size in bytes of the largest file that is compared for likeness.
 const maxCompared = 16 << 20
 
-// Renames tells what files that went are called now, by their former names: first those of the same content, then those that are alike by
-// half, the most alike first, and of equals one with the same base name. Likeness is only looked for where not more
-// than most files went and came (their geometric mean), and where it concerns one of some files, by their former or new names; where none is
-// named it concerns all. A blob that is not here is like none.
+// Renames tells what files that went are called now, by their former names: first those of the same content, then those
+// that are alike by half, the most alike first, and of equals one with the same base name. Likeness is only looked for
+// where not more than most files went and came (their geometric mean), and where it concerns one of some files, by
+// their former or new names; where none is named it concerns all. A blob that is not here is like none.
 func (r *Repo) Renames(changes []Change, most int, files ...string) map[string]string {
 	out := map[string]string{}
 	gone, came := pairEqualContents(changes, out)
@@ -88,8 +88,8 @@ func pairEqualContents(changes []Change, out map[string]string) (gone, came []En
 	return gone, came
 }
 
-// spans are the pieces of a file by their hashes: how many bytes stand in equal ones. A piece is a line, or 64 bytes of a longer one
-// (git's diffcore-delta.c).
+// spans are the pieces of a file by their hashes: how many bytes stand in equal ones. A piece is a line, or 64 bytes of
+// a longer one (git's diffcore-delta.c).
 type spans struct {
 	size  int
 	bytes map[uint64]int
@@ -124,8 +124,8 @@ func spansOf(text []byte) spans {
 	return s
 }
 
-// similarity is the part of two files that stands in both, of the size that they have on average: of a file that grew to twice its size, two
-// thirds. (git compares with the larger one, and takes such a file for a new one.)
+// similarity is the part of two files that stands in both, of the size that they have on average: of a file that grew
+// to twice its size, two thirds. (git compares with the larger one, and takes such a file for a new one.)
 func (s spans) similarity(other spans) float64 {
 	both := float64(s.size + other.size)
 	if small := min(s.size, other.size); small == 0 || 2*float64(small) < minSimilar*both {

@@ -26,7 +26,10 @@ func TestMain(m *testing.M) {
 // draft writes a commit of one file and returns it.
 func draft(t testing.TB, r *git.Repo, text string, parents ...git.OID) git.OID {
 	t.Helper()
-	id, err := r.WriteCommit(git.Draft{Files: map[string][]byte{"f": []byte(text)}, Parents: parents, Message: text + "\n", Author: repos.Someone()})
+	id, err := r.WriteCommit(git.Draft{
+		Files: map[string][]byte{"f": []byte(text)}, Parents: parents, Message: text + "\n",
+		Author: repos.Someone(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +67,10 @@ func grow(r *git.Repo, text string) error {
 		if err != nil {
 			return err
 		}
-		id, err := r.WriteCommit(git.Draft{Files: map[string][]byte{"f": []byte(text)}, Parents: []git.OID{tip}, Message: text + "\n", Author: repos.Someone()})
+		id, err := r.WriteCommit(git.Draft{
+			Files: map[string][]byte{"f": []byte(text)}, Parents: []git.OID{tip},
+			Message: text + "\n", Author: repos.Someone(),
+		})
 		if err != nil {
 			return err
 		}

@@ -17,15 +17,17 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// HooksOffFile is the name of a file that git's configuration includes where conditions hold, some of which libgit2 does not know: nothing in it matters to
-// who reads a configuration.
+// HooksOffFile is the name of a file that git's configuration includes where conditions hold, some of which libgit2
+// does not know: nothing in it matters to who reads a configuration.
 const HooksOffFile = "hooks-off.gitconfig"
 
-// configByLibrary reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself would read the
-// same. It would not where the environment or the command line sets something, where an include depends on something, where a
-// worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
+// configByLibrary reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself
+// would read the same. It would not where the environment or the command line sets something, where an include depends
+// on something, where a worktree has settings of its own, or where git is not the system's and may have its own place
+// for those of all users.
 func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
-	if !isDistributionGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || envValue(r.env, "HOME") != os.Getenv("HOME") ||
+	if !isDistributionGit(r.env) || slices.ContainsFunc(r.env, setsConfig) ||
+		envValue(r.env, "HOME") != os.Getenv("HOME") ||
 		envValue(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
 		return nil, false
 	}
@@ -49,20 +51,22 @@ func (r *Repo) configByLibrary() (conf map[string][]string, ok bool) {
 		if err == nil && withoutSystem && e.Level == git2.ConfigLevelSystem {
 			continue
 		}
-		if err != nil || strings.HasPrefix(e.Name, "includeif.") && e.Value != HooksOffFile || e.Name == "extensions.worktreeconfig" || isAmbiguous(e) {
+		if err != nil || strings.HasPrefix(e.Name, "includeif.") && e.Value != HooksOffFile ||
+			e.Name == "extensions.worktreeconfig" || isAmbiguous(e) {
 			return nil, false
 		}
 		conf[e.Name] = append(conf[e.Name], e.Value)
 	}
 }
 
-// isAmbiguous reports whether an entry may be one without a value, which git reads as true: libgit2 calls both empty. A credential helper has a value:
-// an empty one forgets those before, and "gh auth setup-git" writes it for all.
+// isAmbiguous reports whether an entry may be one without a value, which git reads as true: libgit2 calls both empty. A
+// credential helper has a value: an empty one forgets those before, and "gh auth setup-git" writes it for all.
 func isAmbiguous(e *git2.ConfigEntry) bool {
 	return e.Value == "" && !strings.HasPrefix(e.Name, "credential.")
 }
 
-// Setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
+// Setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not
+// set.
 func (r *Repo) Setting(key string) string {
 	conf, err := r.r.Config()
 	if err != nil {
@@ -89,8 +93,9 @@ func (r *Repo) hasSetting(expr string) bool {
 	return err == nil
 }
 
-// OwnSettings are the values of the keys that an expression matches in the user's and the system's configuration, and what these include: nothing
-// of a repository's or of a command line's. Values are paths, of which ~ is expanded. dir need not lie in a repository.
+// OwnSettings are the values of the keys that an expression matches in the user's and the system's configuration, and
+// what these include: nothing of a repository's or of a command line's. Values are paths, of which ~ is expanded. dir
+// need not lie in a repository.
 func OwnSettings(ctx context.Context, dir string, env []string, expr string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "config", "--show-scope", "-z", "--type=path", "--get-regexp", expr)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(slices.Clone(env), "LC_ALL=C"), stopGrace
@@ -122,8 +127,10 @@ func WithoutRepositoryVariables(env []string) []string {
 
 // bound are the variables that "git rev-parse --local-env-vars" lists, but for those that hold configuration.
 var bound = []string{ //nolint:gochecknoglobals // a table
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
-	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_NAMESPACE",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE",
+	"GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_CONFIG",
+	"GIT_NAMESPACE",
 }
 
 // identityByLibrary is the committer where the configuration alone says who that is; see configByLibrary.
@@ -143,12 +150,14 @@ func (r *Repo) identityByLibrary() (sig Signature, ok bool) {
 	return sig, true
 }
 
-// isUnaltered reports whether a name or an address is one that git takes as it is. Of others git strips signs from both ends.
+// isUnaltered reports whether a name or an address is one that git takes as it is. Of others git strips signs from both
+// ends.
 func isUnaltered(name string) bool {
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	first, _ := utf8.DecodeRuneInString(name)
 	last, _ := utf8.DecodeLastRuneInString(name)
-	return isWord(first) && isWord(last) && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '<' || r == '>' })
+	return isWord(first) && isWord(last) && !strings.ContainsFunc(name,
+		func(r rune) bool { return r < ' ' || r == '<' || r == '>' })
 }
 
 func setsCommitter(variable string) bool {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ShallowCuts are the commits whose parents a shallow clone left out; none in a clone that is whole. All worktrees share the list;
-// libgit2 1.5 looks for it in each one's own directory.
+// ShallowCuts are the commits whose parents a shallow clone left out; none in a clone that is whole. All worktrees
+// share the list; libgit2 1.5 looks for it in each one's own directory.
 func (r *Repo) ShallowCuts() (map[OID]bool, error) {
 	text, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,10 @@ import (
 // TestShared: what core.sharedRepository asks for, objects and refs get as git itself would make them.
 func TestShared(t *testing.T) {
 	const ref = "refs/heads/rekal/a@b.c"
-	for _, setting := range []string{"", "umask", "false", "0", "group", "true", "1", "all", "world", "everybody", "2", "0640", "0660", "0600", "0666"} {
+	for _, setting := range []string{
+		"", "umask", "false", "0", "group", "true", "1", "all", "world", "everybody", "2",
+		"0640", "0660", "0600", "0666",
+	} {
 		for _, umask := range []int{0o022, 0o002, 0o077} {
 			t.Run(setting+", "+os.FileMode(umask).String(), func(t *testing.T) {
 				p := repos.New(t)
@@ -41,7 +44,8 @@ func TestShared(t *testing.T) {
 				}
 				refs := func() []string { return modes("refs/heads/rekal", ref, "logs/refs/heads/rekal", "logs/"+ref) }
 				text := "shared"
-				for strings.Contains("\n"+p.Git("r", "rev-list", "--objects", "HEAD"), "\n"+string(git.SHA1().BlobID([]byte(text))[:2])) {
+				for strings.Contains("\n"+p.Git("r", "rev-list", "--objects", "HEAD"),
+					"\n"+string(git.SHA1().BlobID([]byte(text))[:2])) {
 					text += "." // its folder goes, and nothing of HEAD's with it
 				}
 				blob := git.SHA1().BlobID([]byte(text))

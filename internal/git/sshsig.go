@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// splitSigned takes a commit apart into what is signed, and the signature in the header of a format; n is how many headers hold signatures, of
-// that and any other format.
+// splitSigned takes a commit apart into what is signed, and the signature in the header of a format; n is how many
+// headers hold signatures, of that and any other format.
 func (h ObjectFormat) splitSigned(raw string) (payload, signature string, n int) {
 	head, message, _ := strings.Cut(raw, "\n\n")
 	var rest, armor strings.Builder
@@ -43,12 +43,13 @@ func (r *Repo) Unsigned(id OID) (OID, error) {
 	return r.format.objectID(kindCommit, []byte(payload)), nil
 }
 
-// sshKey is the Ed25519 key, as ssh writes it, of an armored signature that fits what is signed (openssh's PROTOCOL.sshsig); "" where that is of another
-// kind, or anything is out of the ordinary.
+// sshKey is the Ed25519 key, as ssh writes it, of an armored signature that fits what is signed (openssh's
+// PROTOCOL.sshsig); "" where that is of another kind, or anything is out of the ordinary.
 func sshKey(payload, armored string) string {
 	const magic, kind = "SSHSIG", "ssh-ed25519"
 	block, rest := pem.Decode([]byte(armored))
-	if block == nil || block.Type != "SSH SIGNATURE" || len(block.Headers)+len(rest) > 0 || !strings.HasPrefix(armored, "-----BEGIN ") {
+	if block == nil || block.Type != "SSH SIGNATURE" || len(block.Headers)+len(rest) > 0 ||
+		!strings.HasPrefix(armored, "-----BEGIN ") {
 		return ""
 	}
 	fields, ok := strings.CutPrefix(string(block.Bytes), magic+"\x00\x00\x00\x01")
@@ -58,7 +59,8 @@ func sshKey(payload, armored string) string {
 	}
 	public, namespace, reserved, hash, signed := parts[0], parts[1], parts[2], parts[3], parts[4]
 	key, sig := sshStrings(public), sshStrings(signed)
-	if namespace != "git" || len(key) != 2 || key[0] != kind || len(key[1]) != ed25519.PublicKeySize || len(sig) != 2 || sig[0] != kind {
+	if namespace != "git" || len(key) != 2 || key[0] != kind || len(key[1]) != ed25519.PublicKeySize || len(sig) != 2 ||
+		sig[0] != kind {
 		return ""
 	}
 	var sum []byte

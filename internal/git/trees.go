@@ -62,7 +62,8 @@ func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entr
 	return t.added(o, n, folder+"/", depth, limit)
 }
 
-// All lists the files of a tree at any depth, in its order, with the bounds of Added. A link or another repository counts as a file.
+// All lists the files of a tree at any depth, in its order, with the bounds of Added. A link or another repository
+// counts as a file.
 func (t *Trees) All(tree OID, limit int) ([]Entry, error) {
 	t.current, t.previous = map[OID]string{}, t.current
 	return t.added("", tree, "", anyDepth, limit)
@@ -94,9 +95,11 @@ func (t *Trees) added(older, newer OID, prefix string, depth, limit int) (out []
 	return out, nil
 }
 
-// eachDifference hands on what is not the same in two trees, with the zero entry where one has nothing. The answer is whether to look into a folder:
-// trees list in one order, so under one name both have a folder, or none has.
-func (t *Trees) eachDifference(older, newer OID, prefix string, each func(path string, before, after TreeEntry) (into bool, err error)) error {
+// eachDifference hands on what is not the same in two trees, with the zero entry where one has nothing. The answer is
+// whether to look into a folder: trees list in one order, so under one name both have a folder, or none has.
+func (t *Trees) eachDifference(older, newer OID, prefix string,
+	each func(path string, before, after TreeEntry) (into bool, err error),
+) error {
 	if older == newer {
 		return nil
 	}
@@ -113,9 +116,11 @@ func (t *Trees) eachDifference(older, newer OID, prefix string, each func(path s
 	})
 }
 
-// EachDifference hands on what is not the same in two trees of the user's own, however large, with the zero entry where one has nothing; a tree of "" is
-// empty. The answer is whether to look into a folder.
-func (r *Repo) EachDifference(older, newer OID, each func(path string, before, after TreeEntry) (into bool, err error)) error {
+// EachDifference hands on what is not the same in two trees of the user's own, however large, with the zero entry where
+// one has nothing; a tree of "" is empty. The answer is whether to look into a folder.
+func (r *Repo) EachDifference(older, newer OID, each func(path string, before, after TreeEntry) (into bool,
+	err error),
+) error {
 	return r.unboundedTrees().eachDifference(older, newer, "", each)
 }
 
@@ -245,8 +250,8 @@ func (t *Trees) read(id OID) (string, error) {
 	return string(raw), err
 }
 
-// EntryAt is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
-// read.
+// EntryAt is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a
+// tree on the way can't be read.
 func (r *Repo) EntryAt(tree OID, path string) TreeEntry {
 	e, _ := r.unboundedTrees().entryAt(tree, path)
 	return e

@@ -24,7 +24,8 @@ func trees(t *testing.T, r *git.Repo, bytes int) *git.Trees {
 func TestAdded(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
-	p.Add("r", "two", "seg/a/x", "1\n", "seg/a/gone", "2\n", "seg/b/x", "3\n", "seg/top", "4\n", "seg/a/deep/x", "5\n", "segment/a/x", "6\n")
+	p.Add("r", "two", "seg/a/x", "1\n", "seg/a/gone", "2\n", "seg/b/x", "3\n", "seg/top", "4\n", "seg/a/deep/x", "5\n",
+		"segment/a/x", "6\n")
 	p.Git("r", "rm", "-q", "seg/a/gone")
 	p.Add("r", "three", "seg/a/x", "changed\n", "seg/a/y", "7\n", "seg/a.b/x", "8\n", "seg/c/x", "9\n", "other", "10\n")
 	r := p.Open("r")
@@ -41,9 +42,15 @@ func TestAdded(t *testing.T) {
 		want         []git.Entry
 	}{
 		{"to an empty tree", "", tree("HEAD~1"), entries("HEAD~1", "seg/a/gone", "seg/a/x", "seg/b/x")},
-		{"to another tree, in which one changed and one is gone", tree("HEAD~1"), tree("HEAD"), entries("HEAD", "seg/a.b/x", "seg/a/y", "seg/c/x")},
+		{
+			"to another tree, in which one changed and one is gone", tree("HEAD~1"), tree("HEAD"),
+			entries("HEAD", "seg/a.b/x", "seg/a/y", "seg/c/x"),
+		},
 		{"to itself", tree("HEAD"), tree("HEAD"), nil},
-		{"to a tree without the folder", tree("HEAD~2"), tree("HEAD~1"), entries("HEAD~1", "seg/a/gone", "seg/a/x", "seg/b/x")},
+		{
+			"to a tree without the folder", tree("HEAD~2"), tree("HEAD~1"),
+			entries("HEAD~1", "seg/a/gone", "seg/a/x", "seg/b/x"),
+		},
 		{"to a tree that lost the folder", tree("HEAD~1"), tree("HEAD~2"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,10 +59,12 @@ func TestAdded(t *testing.T) {
 	}
 	all := func(string) bool { return true }
 	harness.Equal(t, "the last", "c/x", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1, all))(t))
-	harness.Equal(t, "the last that passes", "a/deep/x", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 2, all))(t))
+	harness.Equal(t, "the last that passes", "a/deep/x",
+		repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 2, all))(t))
 	harness.Equal(t, "the last of none", "", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "none", 1, all))(t))
-	harness.Equal(t, "the last behind empty ones", "a/y", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1,
-		func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
+	harness.Equal(t, "the last behind empty ones", "a/y",
+		repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1,
+			func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
 }
 
 func raw(mode, name string, id git.OID) string {
@@ -101,12 +110,22 @@ func TestLongHostileTrees(t *testing.T) {
 	}{
 		{name: "a bomb", tree: tree(raw("40000", "seg", bomb)), want: git.ErrMalformed},
 		{name: "a chain of folders", tree: tree(raw("40000", "seg", deep))},
-		{name: "more files than allowed", tree: under(raw("40000", "a", tree(fan("100644", blob, 11)))), want: git.ErrMalformed},
-		{name: "a tree above the budget", tree: under(raw("40000", "a", tree(fan("120000", blob, 40_000)))), want: git.ErrMalformed},
+		{
+			name: "more files than allowed", tree: under(raw("40000", "a", tree(fan("100644", blob, 11)))),
+			want: git.ErrMalformed,
+		},
+		{
+			name: "a tree above the budget", tree: under(raw("40000", "a", tree(fan("120000", blob, 40_000)))),
+			want: git.ErrMalformed,
+		},
 		{name: "the folder is a file", tree: tree(raw("100644", "seg", blob))},
 		{name: "the folder is a link", tree: tree(raw("120000", "seg", blob))},
 		{name: "the folder is a submodule", tree: tree(raw("160000", "seg", none))},
-		{name: "links and submodules in it", tree: under(raw("40000", "a", tree(raw("120000", "l", blob)+raw("160000", "m", none)+raw("100644", "x", blob)))), is: []git.Entry{{Path: "seg/a/x", OID: blob}}},
+		{
+			name: "links and submodules in it", tree: under(raw("40000", "a",
+				tree(raw("120000", "l", blob)+raw("160000", "m", none)+raw("100644", "x", blob)))),
+			is: []git.Entry{{Path: "seg/a/x", OID: blob}},
+		},
 		{name: "a folder that says it is a file", tree: under(raw("100644", "a", bomb))},
 		{name: "a file that says it is a folder", tree: under(raw("40000", "a", blob)), want: git.ErrMalformed},
 		{name: "a folder that is not here", tree: under(raw("40000", "a", none)), want: git.ErrNotFound},
@@ -127,7 +146,8 @@ func TestLongHostileTrees(t *testing.T) {
 			if diff := cmp.Diff(tt.is, got); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if _, err := trees(t, r, plenty).LastPassing(tt.tree, "seg", 3, func(string) bool { return true }); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
+			if _, err := trees(t, r, plenty).LastPassing(tt.tree, "seg", 3, func(string) bool { return true }); err != nil &&
+				!errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("the last: %v", err)
 			}
 		})

@@ -15,15 +15,19 @@ import (
 
 // Verdict is what git says of a commit's signature by the keys that it knows: gpg.ssh.allowedSignersFile, or a keyring.
 type Verdict struct {
-	Letter string // as of "%G?" in "git log": G good, U good of an unknown key, B bad, R of a revoked key, X and Y expired, E of a key that is not here, or not looked at, N none
-	Signer string // as of "%GS": principals, or a user ID; of a certificate the addresses in it, as principals; "" where none is known
+	// as of "%G?" in "git log": G good, U good of an unknown key, B bad, R of a revoked key, X and Y expired, E of a key
+	// that is not here, or not looked at, N none
+	Letter string
+	// as of "%GS": principals, or a user ID; of a certificate the addresses in it, as principals; "" where none is known
+	Signer string
 }
 
 // perGit is how many signatures are worth another process: each takes git some 10 ms.
 const perGit = 20
 
-// Verdicts asks git about signed commits. sameForKey says that all signatures of one ssh key are worth the same, if they fit: where no key holds for a time only.
-// Then git is asked once for each key of the common kind, and whether its other signatures fit is worked out here: ssh-keygen takes 10 ms for each.
+// Verdicts asks git about signed commits. sameForKey says that all signatures of one ssh key are worth the same, if
+// they fit: where no key holds for a time only. Then git is asked once for each key of the common kind, and whether its
+// other signatures fit is worked out here: ssh-keygen takes 10 ms for each.
 func (r *Repo) Verdicts(ctx context.Context, ids []OID, sameForKey bool) (map[OID]Verdict, error) {
 	byKey := map[string][]OID{}
 	unreadable := map[OID]Verdict{}
@@ -36,7 +40,8 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID, sameForKey bool) (map[OI
 		key := ""
 		payload, signature, n := r.format.splitSigned(string(raw))
 		switch {
-		case signature != "" && !slices.ContainsFunc(signatureArmors(), func(begin string) bool { return strings.HasPrefix(signature, begin) }):
+		case signature != "" && !slices.ContainsFunc(signatureArmors(),
+			func(begin string) bool { return strings.HasPrefix(signature, begin) }):
 			unreadable[id] = Verdict{Letter: "B"}
 			continue
 		case sameForKey && n == 1:
@@ -71,10 +76,14 @@ func (r *Repo) Verdicts(ctx context.Context, ids []OID, sameForKey bool) (map[OI
 
 // signatureArmors is how signatures begin that git knows (gpg-interface.c); at another one it dies.
 func signatureArmors() []string {
-	return []string{"-----BEGIN PGP SIGNATURE-----", "-----BEGIN PGP MESSAGE-----", "-----BEGIN SIGNED MESSAGE-----", "-----BEGIN SSH SIGNATURE-----"}
+	return []string{
+		"-----BEGIN PGP SIGNATURE-----", "-----BEGIN PGP MESSAGE-----", "-----BEGIN SIGNED MESSAGE-----",
+		"-----BEGIN SSH SIGNATURE-----",
+	}
 }
 
-// maxBrokenPipes is how often git is asked that dies, as it may when a program that looks at a signature ends before git wrote it all (2.39).
+// maxBrokenPipes is how often git is asked that dies, as it may when a program that looks at a signature ends before
+// git wrote it all (2.39).
 const maxBrokenPipes = 5
 
 func isBrokenPipe(done *exec.Cmd) bool {
@@ -102,11 +111,13 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		beside.Go(func() {
 			for range maxBrokenPipes {
 				cmd := r.Command(ctx, slices.Concat(programs, []string{
-					"--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00",
+					"--no-replace-objects", "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin",
+					"--format=%H%x00%G?%x00%GS%x00%GG%x00%GF%x00",
 				})...)
 				cmd.Dir = cmp.Or(r.layout.WorkTree, cmd.Dir) // where relative paths of settings begin
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-				cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // the programs that it starts, too
+				// the programs that it starts, too
+				cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 				cmd.Stdin = strings.NewReader(asked.String())
 				if said[i], failed[i] = runGit(ctx, cmd, lastLine); !isBrokenPipe(cmd) {
 					return
@@ -128,7 +139,8 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 		if v.Letter == "B" && f[3] == "" { // nothing was said of the signature: the program that looks at it did not run
 			v.Letter = "E"
 		}
-		if strings.HasPrefix(v.Signer, "/") { // the name of a certificate, which need not have an address and may look like a user ID
+		// the name of a certificate, which need not have an address and may look like a user ID
+		if strings.HasPrefix(v.Signer, "/") {
 			addresses, ok := certified[f[4]]
 			if !ok {
 				addresses = r.certifiedAddresses(ctx, f[4])
@@ -143,14 +155,19 @@ func (r *Repo) askVerdicts(ctx context.Context, ids []OID) (map[OID]Verdict, err
 	return out, nil
 }
 
-// usersSigningPrograms are options that name the programs by which git looks at signatures as the user's and the system's configuration do, where
-// the repository's own is not trusted.
+// usersSigningPrograms are options that name the programs by which git looks at signatures as the user's and the
+// system's configuration do, where the repository's own is not trusted.
 func (r *Repo) usersSigningPrograms(ctx context.Context) (options []string, err error) {
 	if r.IsTrusted() {
 		return nil, nil
 	}
 	own, err := OwnSettings(ctx, r.dir, r.env, `^gpg\.([a-z0-9]+\.)?program$`)
-	for _, program := range [][2]string{{"gpg.program", "gpg"}, {"gpg.openpgp.program", ""}, {"gpg.x509.program", "gpgsm"}, {"gpg.ssh.program", "ssh-keygen"}} {
+	for _, program := range [][2]string{
+		{"gpg.program", "gpg"},
+		{"gpg.openpgp.program", ""},
+		{"gpg.x509.program", "gpgsm"},
+		{"gpg.ssh.program", "ssh-keygen"},
+	} {
 		path := program[1]
 		if program[0] == "gpg.openpgp.program" { // the other name of the first
 			path = strings.TrimPrefix(options[1], "gpg.program=")
@@ -163,7 +180,8 @@ func (r *Repo) usersSigningPrograms(ctx context.Context) (options []string, err 
 	return options, err
 }
 
-// certifiedAddresses are the addresses in a certificate, by its fingerprint, with commas between them; "" where gpgsm is not here, or does not know it.
+// certifiedAddresses are the addresses in a certificate, by its fingerprint, with commas between them; "" where gpgsm
+// is not here, or does not know it.
 func (r *Repo) certifiedAddresses(ctx context.Context, fingerprint string) string {
 	cmd := exec.CommandContext(ctx, "gpgsm", "--batch", "--with-colons", "--list-keys", fingerprint)
 	cmd.Env, cmd.WaitDelay = r.env, stopGrace
@@ -177,7 +195,9 @@ func (r *Repo) certifiedAddresses(ctx context.Context, fingerprint string) strin
 		if f[0] != "uid" || len(f) < 10 {
 			continue
 		}
-		if address, ok := strings.CutPrefix(strings.TrimSuffix(f[9], ">"), "<"); ok && !strings.ContainsAny(address, `*?[\,`) { // it is no pattern of principals
+		// it is no pattern of principals
+		if address, ok := strings.CutPrefix(strings.TrimSuffix(f[9], ">"), "<"); ok &&
+			!strings.ContainsAny(address, `*?[\,`) {
 			all = append(all, address)
 		}
 	}

@@ -31,7 +31,10 @@ func TestVerdicts(t *testing.T) {
 		return string(out)
 	}
 	allowed := ""
-	names := []string{"alice.ed25519", "bob.ed25519", "revoked.ed25519", "unknown.ed25519", "alice.ecdsa", "unknown.ecdsa", "alice.rsa"}
+	names := []string{
+		"alice.ed25519", "bob.ed25519", "revoked.ed25519", "unknown.ed25519", "alice.ecdsa", "unknown.ecdsa",
+		"alice.rsa",
+	}
 	for _, name := range names {
 		who, kind, _ := strings.Cut(name, ".")
 		keygen("", "-q", "-t", kind, "-N", "", "-f", p.At(name))
@@ -50,7 +53,10 @@ func TestVerdicts(t *testing.T) {
 	if err := os.Chmod(p.At("counts"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for key, file := range map[string]string{"allowedSignersFile": "allowed", "revocationFile": "revocations", "program": "counts"} {
+	for key, file := range map[string]string{
+		"allowedSignersFile": "allowed", "revocationFile": "revocations",
+		"program": "counts",
+	} {
 		p.Git("r", "config", "gpg.ssh."+key, p.At(file))
 	}
 
@@ -59,7 +65,8 @@ func TestVerdicts(t *testing.T) {
 		return fmt.Sprintf("tree %s\nauthor A <a@example.com> 1700000000 +0000\ncommitter A <a@example.com> 1700000000 +0000\n\n%s\n", tree, text)
 	}
 	header := func(payload, namespace, key string) string {
-		return "gpgsig " + strings.ReplaceAll(strings.TrimSpace(keygen(payload, "-q", "-Y", "sign", "-n", namespace, "-f", p.At(key))), "\n", "\n ") + "\n"
+		return "gpgsig " + strings.ReplaceAll(strings.TrimSpace(keygen(payload, "-q", "-Y", "sign", "-n", namespace, "-f",
+			p.At(key))), "\n", "\n ") + "\n"
 	}
 	signed := func(payload, headers string) git.OID {
 		return p.Object("r", "commit", strings.Replace(payload, "\n\n", "\n"+headers+"\n", 1))
@@ -76,8 +83,10 @@ func TestVerdicts(t *testing.T) {
 	hers, his := header(text, "git", "alice.ed25519"), header(text, "git", "bob.ed25519")
 	ids = append(ids,
 		signed(payload("rewritten"), hers), signed(text, hers), signed(text, his), signed(text, hers+his),
-		signed(text, header(text, "file", "alice.ed25519")), signed(text, "change-id x\n"+hers), signed(text, strings.Replace(hers, "gpgsig", "gpgsig-sha256", 1)),
-		signed(text, strings.Replace(hers, "\n ", "\n x", 1)), signed(text, strings.Replace(hers, "\n ", "\n Key: value\n ", 1)))
+		signed(text, header(text, "file", "alice.ed25519")), signed(text, "change-id x\n"+hers),
+		signed(text, strings.Replace(hers, "gpgsig", "gpgsig-sha256", 1)),
+		signed(text, strings.Replace(hers, "\n ", "\n x", 1)),
+		signed(text, strings.Replace(hers, "\n ", "\n Key: value\n ", 1)))
 
 	calls := func(alike bool) (said map[git.OID]git.Verdict, n int) {
 		t.Helper()

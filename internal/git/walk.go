@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// Newest yields the commits that are reachable from tips and not from hide, the newest first. It reads no more of the history
-// than is asked for: libgit2 reads all of it before it hands out the first commit. Where a clock was wrong, a child may come
-// behind its parent, and a commit that hide reaches may be among them. What a shallow clone cut off is not an error; other
-// commits that are not here are ErrNotFound, but in hide, and what is behind it: such a commit hides nothing.
+// Newest yields the commits that are reachable from tips and not from hide, the newest first. It reads no more of the
+// history than is asked for: libgit2 reads all of it before it hands out the first commit. Where a clock was wrong, a
+// child may come behind its parent, and a commit that hide reaches may be among them. What a shallow clone cut off is
+// not an error; other commits that are not here are ErrNotFound, but in hide, and what is behind it: such a commit
+// hides nothing.
 func (r *Repo) Newest(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
 	return r.newest(ctx, r.Commit, tips, hide)
 }
@@ -37,7 +38,8 @@ func (r *Repo) newest(ctx context.Context, read func(OID) (Commit, error), tips,
 	}
 }
 
-// Walk is Newest with parents before children, and with nothing that hide reaches, unless clocks were wrong in many commits one behind the other.
+// Walk is Newest with parents before children, and with nothing that hide reaches, unless clocks were wrong in many
+// commits one behind the other.
 func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		w, err := r.walk(r.Commit, tips, hide)
@@ -60,8 +62,8 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	}
 }
 
-// FirstParents yields a commit and those before it along first parents, the newest first, as far as they are here. An error is the last that it yields,
-// also where the commit itself is not here.
+// FirstParents yields a commit and those before it along first parents, the newest first, as far as they are here. An
+// error is the last that it yields, also where the commit itself is not here.
 func (r *Repo) FirstParents(id OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		for first := true; ; first = false {
@@ -102,9 +104,8 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 // maxCommit is the size in bytes of the largest commit of somebody else that is read.
 const maxCommit = 1 << 20
 
-// CheckCommitSizes looks at the commits that are reachable from a tip and not from have,
-// and returns ErrMalformed where one is too large to be read. A walk has no bound. It ends where a commit is missing; a walk says whether it
-// may be.
+// CheckCommitSizes looks at the commits that are reachable from a tip and not from have, and returns ErrMalformed where
+// one is too large to be read. A walk has no bound. It ends where a commit is missing; a walk says whether it may be.
 func (r *Repo) CheckCommitSizes(ctx context.Context, tip OID, have ...OID) error {
 	small := func(id OID) (Commit, error) {
 		if _, size, err := r.store.header(id); err == nil && size > maxCommit {
@@ -127,7 +128,8 @@ type walk struct {
 	seen    map[OID]*walkedCommit
 	queue   []*walkedCommit
 	visible int // in the queue, and not hidden
-	target  OID // exhaust ends where this commit gets hidden, and what is behind hidden commits must be here, too; "" for none
+	// exhaust ends where this commit gets hidden, and what is behind hidden commits must be here, too; "" for none
+	target OID
 }
 
 type walkedCommit struct {
@@ -212,8 +214,8 @@ func (w *walk) pop() *walkedCommit {
 	return last
 }
 
-// extraHidden is how many hidden commits are looked at that are older than all others: behind one with a wrong clock may be one that is wanted
-// (git's revision.c: SLOP).
+// extraHidden is how many hidden commits are looked at that are older than all others: behind one with a wrong clock
+// may be one that is wanted (git's revision.c: SLOP).
 const extraHidden = 5
 
 // popUntilAllHidden takes commits from the queue until none can be visible any more.
@@ -271,7 +273,8 @@ func (w *walk) parentsFirst() (out []*walkedCommit) {
 	return out
 }
 
-// compareDates is the order of the queue: of equal times a hidden commit, which may hide the other, comes last, else the first that was found.
+// compareDates is the order of the queue: of equal times a hidden commit, which may hide the other, comes last, else
+// the first that was found.
 func compareDates(a, b *walkedCommit) int {
 	switch order := a.Committer.When.Compare(b.Committer.When); {
 	case order != 0 || a.hidden == b.hidden:
@@ -282,7 +285,8 @@ func compareDates(a, b *walkedCommit) int {
 	return -1
 }
 
-// RevList lists the OIDs of the commits that a range ("A..B", "A...B") names, or that a revision leads to, the newest first, at most so many.
+// RevList lists the OIDs of the commits that a range ("A..B", "A...B") names, or that a revision leads to, the newest
+// first, at most so many.
 func (r *Repo) RevList(ctx context.Context, text string, most int) ([]string, error) {
 	out, err := r.Run(ctx, "rev-list", "--max-count="+strconv.Itoa(most), "--end-of-options", text, "--")
 	if err != nil {

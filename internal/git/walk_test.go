@@ -21,7 +21,8 @@ func TestWalks(t *testing.T) {
 	const n = 60
 	var stream strings.Builder
 	for i := range n {
-		fmt.Fprintf(&stream, "commit refs/heads/b%d\nmark :%d\ncommitter A <a@example.com> %d +0000\ndata 1\nx\n", i, i+1, 1_700_000_000+i/2)
+		fmt.Fprintf(&stream, "commit refs/heads/b%d\nmark :%d\ncommitter A <a@example.com> %d +0000\ndata 1\nx\n", i, i+1,
+			1_700_000_000+i/2)
 		for k, parent := range random.Perm(i)[:min(i, random.IntN(3))] {
 			fmt.Fprintf(&stream, "%s :%d\n", [...]string{"from", "merge"}[min(k, 1)], parent+1)
 		}
@@ -33,7 +34,8 @@ func TestWalks(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	var ids []git.OID
-	for _, id := range strings.Fields(p.Git("r", "for-each-ref", "--format=%(objectname)", "--sort=version:refname", "refs/heads/b*")) {
+	for _, id := range strings.Fields(p.Git("r", "for-each-ref", "--format=%(objectname)", "--sort=version:refname",
+		"refs/heads/b*")) {
 		ids = append(ids, git.OID(id))
 	}
 	r := p.Open("r")

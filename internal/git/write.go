@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// write writes an object as a loose one, which is the same file in every repository: a deflated "KIND SIZE NUL CONTENT", named by its
-// hash. (`git hash-object -w` does the same in a process of 3 ms.) One that is there becomes as young as a new one, so that no
-// `git gc` which runs just now takes it away.
+// write writes an object as a loose one, which is the same file in every repository: a deflated "KIND SIZE NUL
+// CONTENT", named by its hash. (`git hash-object -w` does the same in a process of 3 ms.) One that is there becomes as
+// young as a new one, so that no `git gc` which runs just now takes it away.
 func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	id := r.format.objectID(kind, content)
 	path := r.loosePath(id)
@@ -32,7 +32,8 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "tmp_obj_"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "tmp_obj_"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL,
+		0o444)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +76,8 @@ type Draft struct {
 	Author  Signature // also the committer
 	Signed  bool      // to be signed, where SignWith named a way
 
-	StandIns map[OID]OID // commits that are taken where the draft is the same but for a signature, by what Unsigned calls them
+	// commits that are taken where the draft is the same but for a signature, by what Unsigned calls them
+	StandIns map[OID]OID
 }
 
 // IsSigning reports whether SignWith named a way.
@@ -131,7 +133,8 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	}
 	if d.Signed && r.sign != nil {
 		if signature, err := r.sign(r.ctx, []byte(text+"\n"+d.Message)); err == nil {
-			text += r.format.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n"
+			text += r.format.signatureHeader() + " " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") +
+				"\n"
 		}
 	}
 	id, err := r.write(kindCommit, []byte(text+"\n"+d.Message))
@@ -173,7 +176,8 @@ func (s Signature) header() (string, error) {
 // isTrimmedFromNames is what git takes off the ends of names.
 func isTrimmedFromNames(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;<>"\'`, c) }
 
-// writeTree writes the tree that a base becomes when files are put at paths, or with "" are taken away; "" for a tree that holds nothing.
+// writeTree writes the tree that a base becomes when files are put at paths, or with "" are taken away; "" for a tree
+// that holds nothing.
 func (r *Repo) writeTree(base OID, files map[string]OID) (OID, error) {
 	all, below := map[string]TreeEntry{}, map[string]map[string]OID{}
 	err := r.EachDifference("", base, func(_ string, _, e TreeEntry) (into bool, err error) {
@@ -228,5 +232,6 @@ func (r *Repo) writeTree(base OID, files map[string]OID) (OID, error) {
 
 // isFileName reports whether a file in a working tree may have a name.
 func isFileName(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(name, "/\x00")
+	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") &&
+		!strings.ContainsAny(name, "/\x00")
 }

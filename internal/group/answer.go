@@ -106,7 +106,10 @@ func (g *Group) openIndex(ctx context.Context, m member) (*ask.Moment, error) {
 
 // Each does something with each member, some side by side. Members with which it can't be done are left out.
 func (g *Group) Each(ctx context.Context, do func(*workspace.Workspace) error) error {
-	_, err := askMembers(ctx, g, func(m member) (struct{}, error) { return struct{}{}, m.AsNotInitialised(do(m.Workspace)) })
+	_, err := askMembers(ctx, g, func(m member) (struct{}, error) {
+		return struct{}{},
+			m.AsNotInitialised(do(m.Workspace))
+	})
 	return err
 }
 
@@ -161,7 +164,8 @@ type Stats struct {
 	names  session.Names
 }
 
-// Stats sums up what requests took in all members: by session, commit, branch or folder those of each, else of all together.
+// Stats sums up what requests took in all members: by session, commit, branch or folder those of each, else of all
+// together.
 func (g *Group) Stats(ctx context.Context, req ask.StatsRequest) (Stats, error) {
 	ofOne := slices.Contains([]string{"branch", "commit", "folder", "session"}, req.By)
 	limit := req.Limit

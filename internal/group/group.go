@@ -1,15 +1,18 @@
-// Package group asks several repositories at once: those that the user put into a group, or all that were set up on this machine.
+// Package group asks several repositories at once: those that the user put into a group, or all that were set up on
+// this machine.
 //
 // A group is paths, with the shell's globs, in the user's own configuration of git, and nowhere else:
 //
 //	git config --global --add rekal.group.shop '~/src/shop-*'
 //
-// In: which repositories, and a question. Out: one list, whose results name their repositories. Each member answers from its own index,
-// through package ask, side by side with the others, which it tells how rare words are there, so that scores compare.
+// In: which repositories, and a question. Out: one list, whose results name their repositories. Each member answers
+// from its own index, through package ask, side by side with the others, which it tells how rare words are there, so
+// that scores compare.
 //
-// Promises: what a repository configures or holds puts neither itself nor another one into a group; who is no person at a terminal is
-// answered only where a group holds the repository in which they ask, or the caller let them name a folder of mirrors; a member that can't answer is told of, and the others answer. Records
-// of what commands printed stay out.
+// Promises: what a repository configures or holds puts neither itself nor another one into a group; who is no person at
+// a terminal is answered only where a group holds the repository in which they ask, or the caller let them name a
+// folder of mirrors; a member that can't answer is told of, and the others answer. Records of what commands printed
+// stay out.
 package group
 
 import (
@@ -36,8 +39,8 @@ type Which struct {
 	Mirrors string      // all bare repositories that lie in this folder
 	Person  bool        // a person asks, at a terminal
 	Reader  gate.Reader // who reads the answers: of each repository what its rekal.require allows
-	// Restrict opens what who asks may read of a repository; nil: all of each is read. Of those for which it has an error nothing is told. It may be called
-	// side by side.
+	// Restrict opens what who asks may read of a repository; nil: all of each is read. Of those for which it has an error
+	// nothing is told. It may be called side by side.
 	Restrict func(context.Context, *workspace.Workspace) (*workspace.Workspace, error)
 }
 
@@ -106,15 +109,22 @@ func Open(ctx context.Context, p workspace.Process, which Which) (*Group, error)
 	return g, nil
 }
 
-// chooseFolders finds the folders of the repositories to ask. named are those that the user named one by one, which are reported if they can't be asked.
-func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Which) (named, paths []string, err error) {
+// chooseFolders finds the folders of the repositories to ask. named are those that the user named one by one, which are
+// reported if they can't be asked.
+func (g *Group) chooseFolders(ctx context.Context, p workspace.Process,
+	which Which,
+) (named, paths []string, err error) {
 	if which.Mirrors != "" {
-		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(which.Mirrors), "*.git"))
+		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`,
+			`\[`).Replace(which.Mirrors), "*.git"))
 		return nil, paths, err
 	}
 	if which.All {
 		if !which.Person {
-			return nil, nil, &Refused{"only a person at a terminal may ask all repositories", `an agent asks those of its repository's group: "git rekal --group"`}
+			return nil, nil, &Refused{
+				"only a person at a terminal may ask all repositories",
+				`an agent asks those of its repository's group: "git rekal --group"`,
+			}
 		}
 		paths, err = p.Machine().Repositories()
 		return paths, paths, err
@@ -130,9 +140,15 @@ func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Wh
 	name, held := strings.ToLower(which.Name), groups.Holding(here)
 	switch g.Names = held; {
 	case name == "" && len(held) == 0:
-		return nil, nil, &Refused{"no group holds this repository", `the user puts it into one: "git config --global --add rekal.group.NAME PATH", where PATH may have globs`}
+		return nil, nil, &Refused{
+			"no group holds this repository",
+			`the user puts it into one: "git config --global --add rekal.group.NAME PATH", where PATH may have globs`,
+		}
 	case name != "" && groups[name] == nil:
-		return nil, nil, &Refused{fmt.Sprintf("there is no group %q", which.Name), `"git config --global --get-regexp rekal.group" lists them`}
+		return nil, nil, &Refused{
+			fmt.Sprintf("there is no group %q", which.Name),
+			`"git config --global --get-regexp rekal.group" lists them`,
+		}
 	case name != "" && !slices.Contains(held, name) && !which.Person:
 		return nil, nil, &Refused{fmt.Sprintf("group %q does not hold this repository, and only a person at a terminal may ask others", which.Name), "ask in one of its repositories"}
 	case name != "":
@@ -152,7 +168,9 @@ func (g *Group) chooseFolders(ctx context.Context, p workspace.Process, which Wh
 }
 
 // open opens what of the folders is a repository that was set up, each once though several worktrees may be of it.
-func (g *Group) open(ctx context.Context, p workspace.Process, restrict func(context.Context, *workspace.Workspace) (*workspace.Workspace, error), named, paths []string) {
+func (g *Group) open(ctx context.Context, p workspace.Process,
+	restrict func(context.Context, *workspace.Workspace) (*workspace.Workspace, error), named, paths []string,
+) {
 	opened, failed := make([]*workspace.Workspace, len(paths)), make([]error, len(paths))
 	g.runParallel(len(paths), func(i int) {
 		if opened[i], failed[i] = openMember(ctx, p, g.warn, paths[i]); failed[i] == nil && restrict != nil {
@@ -168,7 +186,8 @@ func (g *Group) open(ctx context.Context, p workspace.Process, restrict func(con
 			if restrict != nil {
 				continue // its name may say something already
 			}
-			if unasked := errors.Is(failed[i], git.ErrNotRepository) || errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {
+			if unasked := errors.Is(failed[i], git.ErrNotRepository) ||
+				errors.Is(failed[i], workspace.ErrNotInitialised); !unasked || slices.Contains(named, paths[i]) {
 				g.Left = append(g.Left, leftOutNotice(paths[i], failed[i]))
 			}
 		case seen[w.Repo.Layout().CommonDir]:
@@ -189,7 +208,8 @@ func openMember(ctx context.Context, p workspace.Process, warn func(error), path
 	} else if !info.IsDir() {
 		return nil, git.ErrNotRepository
 	}
-	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) { // a folder of another repository is no member
+	// a folder of another repository is no member
+	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(path, "HEAD")); err != nil {
 			return nil, git.ErrNotRepository
 		}

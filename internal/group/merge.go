@@ -38,7 +38,8 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 			out.Notice = cmp.Or(out.Notice, f.Notice)
 		}
 	}
-	out.Unknown, out.Failed = unionOf(found, func(f ask.Found) []string { return f.Unknown }, func(s string) string { return s }), commonFailures(found)
+	out.Unknown, out.Failed = unionOf(found, func(f ask.Found) []string { return f.Unknown },
+		func(s string) string { return s }), commonFailures(found)
 	byTime := q.Query == "" || out.Order == result.Latest
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		if byTime {
@@ -63,8 +64,9 @@ func mergeAnswers(found []ask.Found, q ask.Question) ask.Found {
 	return out
 }
 
-// answersThatCount are the answers that count. If a repository has a strong answer, weak answers don't count; if one has an answer from the time that
-// was asked for, answers from other times don't; if one has an answer that touched the files that were asked for, others don't.
+// answersThatCount are the answers that count. If a repository has a strong answer, weak answers don't count; if one
+// has an answer from the time that was asked for, answers from other times don't; if one has an answer that touched the
+// files that were asked for, others don't.
 func answersThatCount(found []ask.Found, q ask.Question) []ask.Found {
 	for _, better := range []func(ask.Found) bool{
 		func(f ask.Found) bool { return len(f.Results) > 0 && (f.When == nil || !f.When.Dropped) },

@@ -12,8 +12,8 @@ import (
 // maxCallers is how many processes are between git and this one at most: a shell, a hook manager and what that starts.
 const maxCallers = 6
 
-// gitCommand is the command line of the git that runs the hook; "" where the system does not tell. It is asked for only where several commits may be
-// the hook's own.
+// gitCommand is the command line of the git that runs the hook; "" where the system does not tell. It is asked for only
+// where several commits may be the hook's own.
 func gitCommand(ctx context.Context) string { return strings.Join(gitArguments(ctx), " ") }
 
 // gitArguments are its words, as far as the system parts them.
@@ -37,7 +37,8 @@ func process(ctx context.Context, pid int) (args []string, parent int) {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	stat, errStat := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil && errStat == nil {
-		after := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // the name before it may hold anything
+		// the name before it may hold anything
+		after := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(after) > 1 {
 			parent, _ = strconv.Atoi(after[1])
 		}

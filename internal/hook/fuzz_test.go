@@ -26,7 +26,8 @@ func FuzzInput(f *testing.F) {
 				t.Fatalf("%q has %+v", input, r)
 			}
 		}
-		if namesLedger(input) != slices.ContainsFunc(strings.Fields(input), func(w string) bool { return strings.HasPrefix(w, "refs/heads/rekal/") }) {
+		if namesLedger(input) != slices.ContainsFunc(strings.Fields(input),
+			func(w string) bool { return strings.HasPrefix(w, "refs/heads/rekal/") }) {
 			t.Fatalf("%q", input)
 		}
 	})

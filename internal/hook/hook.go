@@ -1,8 +1,8 @@
-// Package hook is what git's hooks do: it decides which act of the user captures, captures within the time that a commit may wait,
-// and sends the ledger beside a push.
+// Package hook is what git's hooks do: it decides which act of the user captures, captures within the time that a
+// commit may wait, and sends the ledger beside a push.
 //
-// In: a hook's name, its arguments and what git gives it on stdin. Out: a capture or nothing, and an error to tell. It promises that
-// git never waits longer than the budgets below: a process that nobody waits for finishes the rest.
+// In: a hook's name, its arguments and what git gives it on stdin. Out: a capture or nothing, and an error to tell. It
+// promises that git never waits longer than the budgets below: a process that nobody waits for finishes the rest.
 //
 //	reason.go   which act captures
 //	send.go     the ledger beside a push
@@ -57,7 +57,8 @@ const ahead = 24
 // The next hook goes on with the rest.
 const most = 48 << 20
 
-// agentPatience is how long a hook waits for a program that gives sessions; one that takes longer is asked again when nobody waits.
+// agentPatience is how long a hook waits for a program that gives sessions; one that takes longer is asked again when
+// nobody waits.
 const agentPatience = 100 * time.Millisecond
 
 var errSlowAgent = errors.New("a program that gives sessions takes longer than a commit may wait")
@@ -68,8 +69,8 @@ var errTooMuch = errors.New(`there is too much to capture in a hook: run "git re
 // ledger's remote.
 const sendBudget = 5 * time.Second
 
-// Run does what the hook is for: it captures, and beside a push it sends what was captured. It returns workspace.ErrNotInitialised
-// where init was not run.
+// Run does what the hook is for: it captures, and beside a push it sends what was captured. It returns
+// workspace.ErrNotInitialised where init was not run.
 func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	wait, all := budget, budget
 	switch {
@@ -129,14 +130,16 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	err = leave(input, errors.Join(err, c.capture(within, w, author, via, input)))
 	if c.Name == prePush && !c.Late {
 		err = errors.Join(err, c.sendBesidePush(whole, p, w, author, input))
-		_ = capture.UpdateCache(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
+		// the remote's part of the ledger may have come; without time for it, the next capture does it
+		_ = capture.UpdateCache(whole, w.Repo, w.RekalDir())
 	}
 	return err
 }
 
 // leave leaves what takes too long, as an error says, to a process that nobody waits for.
 func (c Call) leave(ctx context.Context, p workspace.Process, input string, err error) error {
-	if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) && !errors.Is(err, errSlowAgent) {
+	if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) &&
+		!errors.Is(err, workspace.ErrLater) && !errors.Is(err, errSlowAgent) {
 		return err
 	}
 	if !c.Late && c.startLater(p, input) == nil {
@@ -187,7 +190,8 @@ func (c Call) capture(ctx context.Context, w *workspace.Workspace, author worksp
 	return err
 }
 
-// startLater starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
+// startLater starts a process that finishes what this one has no time for, and does not wait for it. It is given what
+// git gave to the hook.
 func (c Call) startLater(p workspace.Process, input string, options ...string) error {
 	given, err := os.CreateTemp("", "git-rekal-*")
 	if err != nil {
@@ -200,7 +204,9 @@ func (c Call) startLater(p workspace.Process, input string, options ...string) e
 	}
 	cmd := exec.Command(p.Exe, slices.Concat([]string{"hook", "--late"}, options, []string{c.Name}, c.Args)...)
 	cmd.Dir, cmd.Stdin = p.Dir, given
-	cmd.Env = slices.DeleteFunc(slices.Clone(p.Env), func(v string) bool { return strings.HasPrefix(v, "GIT_INDEX_FILE=") }) // is gone by then
+	// is gone by then
+	cmd.Env = slices.DeleteFunc(slices.Clone(p.Env),
+		func(v string) bool { return strings.HasPrefix(v, "GIT_INDEX_FILE=") })
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd.Start()
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// The hooks of a message. Trailers are written by the first one. Where nobody has written a message yet, they wait for the second, behind the editor: with them
-// alone, git would take a message for written that its author left empty.
+// The hooks of a message. Trailers are written by the first one. Where nobody has written a message yet, they wait for
+// the second, behind the editor: with them alone, git would take a message for written that its author left empty.
 const (
 	prepareMessage = "prepare-commit-msg"
 	commitMessage  = "commit-msg"
@@ -55,8 +55,8 @@ func (c Call) runOnMessage(ctx context.Context, p workspace.Process) error {
 	return c.writeTrailers(soon, w, author)
 }
 
-// writeTrailers names who wrote lines of the commit that is being made, in its message. It never fails a commit, and never looks at a merge, or at what git
-// makes by itself.
+// writeTrailers names who wrote lines of the commit that is being made, in its message. It never fails a commit, and
+// never looks at a merge, or at what git makes by itself.
 func (c Call) writeTrailers(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
 	if len(c.Args) == 0 || author.Config.Trailers == "" || author.Config.CheckPaused() != nil || IsBusy(w.Repo) {
 		return nil
@@ -109,7 +109,8 @@ func hasWaiting(w *workspace.Workspace) bool {
 
 // withoutPatience leaves out that something took too long.
 func withoutPatience(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, capture.ErrBehind) || errors.Is(err, workspace.ErrLater) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, capture.ErrBehind) ||
+		errors.Is(err, workspace.ErrLater) {
 		return nil
 	}
 	return err
@@ -134,7 +135,8 @@ func (c Call) base(ctx context.Context, r *git.Repo) (git.OID, error) {
 	if err != nil || head.OID == "" {
 		return "", err
 	}
-	isAmend := len(c.Args) > 2 && c.Args[1] == "commit" && c.Args[2] == "HEAD" || slices.Contains(gitArguments(ctx), "--amend")
+	isAmend := len(c.Args) > 2 && c.Args[1] == "commit" && c.Args[2] == "HEAD" ||
+		slices.Contains(gitArguments(ctx), "--amend")
 	if !isAmend {
 		return head.OID, nil
 	}
@@ -160,7 +162,9 @@ const (
 )
 
 // StagedTrailers are the lines that name who wrote lines of what is staged, against a commit, and the sessions.
-func StagedTrailers(ctx context.Context, w *workspace.Workspace, author workspace.Author, form trailer.Form, base git.OID, hurry Hurry) (lines []string, by []capture.StagedWriter, err error) {
+func StagedTrailers(ctx context.Context, w *workspace.Workspace, author workspace.Author, form trailer.Form,
+	base git.OID, hurry Hurry,
+) (lines []string, by []capture.StagedWriter, err error) {
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return nil, nil, err
@@ -211,7 +215,8 @@ func readMessage(file string) (string, error) {
 	return string(text), err
 }
 
-// isEmptyMessage reports whether a message has nothing but comments and what git shows below them. (What begins with another core.commentChar counts as written.)
+// isEmptyMessage reports whether a message has nothing but comments and what git shows below them. (What begins with
+// another core.commentChar counts as written.)
 func isEmptyMessage(text string) bool {
 	for l := range strings.Lines(text) {
 		if strings.HasPrefix(l, "# ---") { // the scissors
@@ -224,12 +229,16 @@ func isEmptyMessage(text string) bool {
 	return true
 }
 
-// WithoutNames is a message without the lines that name agents by themselves: those with sessions stay, as hosts make links of them.
+// WithoutNames is a message without the lines that name agents by themselves: those with sessions stay, as hosts make
+// links of them.
 func WithoutNames(text string) string {
 	said := trailer.InMessage(text)
 	var out strings.Builder
 	for l := range strings.Lines(text) {
-		if !slices.ContainsFunc(said, func(s trailer.Said) bool { return s.Session == "" && s.Line == strings.TrimSpace(l) }) {
+		if !slices.ContainsFunc(said, func(s trailer.Said) bool {
+			return s.Session == "" &&
+				s.Line == strings.TrimSpace(l)
+		}) {
 			out.WriteString(l)
 		}
 	}

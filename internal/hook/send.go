@@ -15,9 +15,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// sendBesidePush sends the ledger now or, where another hook may still refuse the push, once git has ended: git runs hooks of its configuration before one
-// that is a file, runs all of them whatever the first say, and has none behind a push.
-func (c Call) sendBesidePush(ctx context.Context, p workspace.Process, w *workspace.Workspace, author workspace.Author, input string) error {
+// sendBesidePush sends the ledger now or, where another hook may still refuse the push, once git has ended: git runs
+// hooks of its configuration before one that is a file, runs all of them whatever the first say, and has none behind a
+// push.
+func (c Call) sendBesidePush(ctx context.Context, p workspace.Process, w *workspace.Workspace, author workspace.Author,
+	input string,
+) error {
 	if c.By == "" || !w.HasOtherHooks(ctx, prePush) {
 		return c.sendLedger(ctx, w, author, input)
 	}
@@ -30,8 +33,8 @@ func (c Call) sendBesidePush(ctx context.Context, p workspace.Process, w *worksp
 // pollInterval is how often sendAfterPush looks whether git has ended.
 const pollInterval = 50 * time.Millisecond
 
-// sendAfterPush waits for the end of the git that pushes, and sends the ledger if the remote has something of what was pushed. Nobody hears why it did
-// not: the next push or sync sends.
+// sendAfterPush waits for the end of the git that pushes, and sends the ledger if the remote has something of what was
+// pushed. Nobody hears why it did not: the next push or sync sends.
 func (c Call) sendAfterPush(ctx context.Context, w *workspace.Workspace, author workspace.Author, input string) error {
 	pid, err := strconv.Atoi(c.By)
 	if err != nil || len(c.Args) < 2 {

@@ -1,8 +1,8 @@
 // Package launch knows how coding agents are started: to go on with a session of theirs, or with a first prompt.
 //
-// In: the name of an agent as a session's source, the agent's own ID of the session, and a first prompt, of our own words only: every user of the
-// machine sees the arguments of a program, so what others wrote is in a file that the prompt names. Out: a command, as a line to copy or in the place of this
-// process.
+// In: the name of an agent as a session's source, the agent's own ID of the session, and a first prompt, of our own
+// words only: every user of the machine sees the arguments of a program, so what others wrote is in a file that the
+// prompt names. Out: a command, as a line to copy or in the place of this process.
 package launch
 
 import (
@@ -104,7 +104,8 @@ func (c Command) ShellLine() string {
 	return line
 }
 
-// Start puts the command in the place of this process, with its environment. It returns only with an error: a NotInstalledError, or what the system says.
+// Start puts the command in the place of this process, with its environment. It returns only with an error: a
+// NotInstalledError, or what the system says.
 func (c Command) Start(env []string) error {
 	program := c.path(env)
 	if program == "" {

@@ -44,7 +44,8 @@ func TestCommands(t *testing.T) {
 	if got, want := command.ShellLine(), "cd '/a b' && codex resume id"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if err, missing := command.Start([]string{"PATH=.:" + t.TempDir()}), (*launch.NotInstalledError)(nil); !errors.As(err, &missing) {
+	if err, missing := command.Start([]string{"PATH=.:" + t.TempDir()}),
+		(*launch.NotInstalledError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error: %v", err)
 	}
 }

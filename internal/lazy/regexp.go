@@ -1,5 +1,5 @@
-// Package lazy compiles regular expressions when they are first used. A process of git-rekal often lives for 20 ms, and compiling all
-// expressions took several of them.
+// Package lazy compiles regular expressions when they are first used. A process of git-rekal often lives for 20 ms, and
+// compiling all expressions took several of them.
 package lazy
 
 import (
@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression that is compiled at its first use. Several goroutines may use it. Its methods are those
-// of regexp.Regexp.
+// Regexp is a regular expression that is compiled at its first use. Several goroutines may use it. Its methods are
+// those of regexp.Regexp.
 type Regexp struct {
 	text string
 	once sync.Once
 	re   *regexp.Regexp
 }
 
-// Expr is the expression that text says. A text that is none panics at the first use, as regexp.MustCompile does. A package's variable
-// that it is given to costs nothing at the start: the compiler lays it out.
+// Expr is the expression that text says. A text that is none panics at the first use, as regexp.MustCompile does. A
+// package's variable that it is given to costs nothing at the start: the compiler lays it out.
 func Expr(text string) *Regexp { return &Regexp{text: text} }
 
 func (e *Regexp) compiled() *regexp.Regexp {

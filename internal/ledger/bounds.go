@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/segment"
 )
 
-// Bounds say how far another author's ledger is read, in bytes of segments as they are read: a few KB can be packed from gigabytes,
-// and whoever may push can make everybody read them.
+// Bounds say how far another author's ledger is read, in bytes of segments as they are read: a few KB can be packed
+// from gigabytes, and whoever may push can make everybody read them.
 //
 // A ledger that is beyond them ends, for its readers, at the newest commit from the tip back along first parents
 // behind which everything is within. They are sums, so that this depends on the ledger alone, and not on when it
@@ -22,8 +22,9 @@ type Bounds struct {
 	Entry  uint64 // of one entry, which is read at once
 	Ledger uint64 // of all entries
 
-	// Until is the latest date that is believed; zero: any. A commit with a later one, by a wrong clock or on purpose, is read as soon as one
-	// builds on it whose date is believed, and then counts as made just before that one; at a tip it waits.
+	// Until is the latest date that is believed; zero: any. A commit with a later one, by a wrong clock or on purpose, is
+	// read as soon as one builds on it whose date is believed, and then counts as made just before that one; at a tip it
+	// waits.
 	Until time.Time
 }
 
@@ -37,8 +38,8 @@ func DefaultBounds() Bounds {
 // and after it was put right.
 const Leeway = 24 * time.Hour
 
-// MaxAhead is how far a clock may have gone back: by so much the time of a segment may be later than its commit. What is later than that was
-// written by a clock that was wrong, or by somebody who means harm, and is not followed.
+// MaxAhead is how far a clock may have gone back: by so much the time of a segment may be later than its commit. What
+// is later than that was written by a clock that was wrong, or by somebody who means harm, and is not followed.
 const MaxAhead = 366 * 24 * time.Hour
 
 // AsOf are the bounds for who reads at a time.
@@ -81,16 +82,21 @@ func (e *BoundsError) Hint() string {
 // Unwrap returns what is wrong besides sizes.
 func (e *BoundsError) Unwrap() error { return e.cause }
 
-// NewestWithin finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
-// and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
-// before, and is not counted again. No limit leads back behind from.
-func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
+// NewestWithin finds the newest commit, from the tip back along first parents, up to which a ledger is within the
+// bounds and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind
+// from was counted before, and is not counted again. No limit leads back behind from.
+func (b Bounds) NewestWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative,
+	limit uint64,
+) (Cumulative, error) {
 	to, _, err := b.SinceWithin(ctx, repo, tip, from, limit)
 	return to, err
 }
 
-// SinceWithin is NewestWithin that also lists what it counted, as Since does beyond from; nil where from is not behind what is within the bounds.
-func (b Bounds) SinceWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, []Commit, error) {
+// SinceWithin is NewestWithin that also lists what it counted, as Since does beyond from; nil where from is not behind
+// what is within the bounds.
+func (b Bounds) SinceWithin(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative,
+	limit uint64,
+) (Cumulative, []Commit, error) {
 	c := boundsCount{Bounds: b, repo: repo, from: from, limit: limit}
 	tip, waits, err := c.newestBelieved(tip)
 	if err != nil || tip == "" {
@@ -112,7 +118,8 @@ func (b Bounds) SinceWithin(ctx context.Context, repo *git.Repo, tip git.OID, fr
 	return last, c.counted, over
 }
 
-// CheckAdded returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
+// CheckAdded returns a BoundsError where what a ledger holds that is not behind another commit is not within the
+// bounds.
 func (b Bounds) CheckAdded(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
 	c := boundsCount{Bounds: b, repo: repo, held: held, limit: NoLimit}
 	_, err := c.countUpTo(ctx, tip)
@@ -130,8 +137,8 @@ type boundsCount struct {
 	counted []Commit // beyond from, by the last count that was not too much; nil where from is not behind what was counted
 }
 
-// newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is none. If it is not
-// the tip, waits says which commits are not read yet.
+// newestBelieved is the newest commit, from the tip back along first parents, whose date is believed; "" if there is
+// none. If it is not the tip, waits says which commits are not read yet.
 func (c *boundsCount) newestBelieved(tip git.OID) (id git.OID, waits error, err error) {
 	for at, err := range c.repo.FirstParents(tip) {
 		switch {
@@ -140,7 +147,8 @@ func (c *boundsCount) newestBelieved(tip git.OID) (id git.OID, waits error, err 
 		case !c.isFutureDated(at):
 			return at.OID, waits, nil
 		case waits == nil:
-			waits = &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more", at.Committer.When.UTC().Format(time.DateOnly))}
+			waits = &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more",
+				at.Committer.When.UTC().Format(time.DateOnly))}
 		}
 	}
 	return "", waits, nil
@@ -151,7 +159,8 @@ func (b Bounds) isFutureDated(c git.Commit) bool {
 	return !b.Until.IsZero() && c.Committer.When.After(b.Until)
 }
 
-// lastWithin is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
+// lastWithin is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its
+// date is believed.
 func (c *boundsCount) lastWithin(ctx context.Context, tip git.OID) (last Cumulative, err error) {
 	var chain []git.Commit
 	for at, err := range c.repo.FirstParents(tip) {
@@ -186,13 +195,15 @@ func (c *boundsCount) isBehind(old, id git.OID) bool {
 	return err == nil && behind
 }
 
-// countUpTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
+// countUpTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a
+// BoundsError.
 func (c *boundsCount) countUpTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	var sum Cumulative
 	if c.isBehind(c.from.OID, id) {
 		sum = c.from
 	}
-	commits, err := c.since(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(entry Commit) error { return c.add(&sum, entry) })
+	commits, err := c.since(ctx, c.repo, id, []git.OID{sum.OID, c.held},
+		func(entry Commit) error { return c.add(&sum, entry) })
 	if err == nil {
 		c.counted = nil
 		if sum.OID == c.from.OID {

@@ -21,7 +21,8 @@ func sized(t *testing.T, n, bytes int, ts time.Time) ledger.Record {
 		fmt.Fprintf(&b, "line %d of text %d\n", i, n)
 	}
 	m := session.Memory{
-		ID: session.NewMemoryID(ts, "a@example.com", "text", b.String()), Title: "text", Content: b.String()[:bytes], Source: "manual", TS: ts, ActorType: session.ActorHuman,
+		ID: session.NewMemoryID(ts, "a@example.com", "text", b.String()), Title: "text", Content: b.String()[:bytes],
+		Source: "manual", TS: ts, ActorType: session.ActorHuman,
 	}
 	return record(t, session.Entry{Memories: []session.Memory{m}}, fmt.Sprint("note ", n), ts)
 }
@@ -114,8 +115,8 @@ func TestWithinAMerge(t *testing.T) {
 	}
 }
 
-// What somebody adds to one's own ledger on a remote is taken in within the bounds, however often; all of it where its owner says so, and from
-// then on what another machine adds to that.
+// What somebody adds to one's own ledger on a remote is taken in within the bounds, however often; all of it where its
+// owner says so, and from then on what another machine adds to that.
 func TestOwnFromElsewhere(t *testing.T) {
 	remote, clones := machines(t, 2)
 	one, two := clones[0].own(), clones[1].own()
@@ -179,7 +180,8 @@ func TestOwnFromElsewhere(t *testing.T) {
 	}
 }
 
-// A branch of the remote that keeps one's ledger from being sent is named, by push at once and by WhyNotSendable from what was fetched.
+// A branch of the remote that keeps one's ledger from being sent is named, by push at once and by WhyNotSendable from
+// what was fetched.
 func TestInTheWayOnTheRemote(t *testing.T) {
 	for _, by := range []string{"rekal", "rekal/a@example.com/x", "rekal/a@example.com/deep/er"} {
 		remote, clones := machines(t, 1)
@@ -188,7 +190,8 @@ func TestInTheWayOnTheRemote(t *testing.T) {
 		add(t, l, note(t, 1, morning))
 		_, err := l.Push(t.Context(), "origin", false)
 		var blocked *ledger.BlockedError
-		if !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by || blocked.Remote != "origin" || !strings.Contains(err.Error(), fmt.Sprintf("on %q the branch %q", "origin", by)) {
+		if !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by || blocked.Remote != "origin" ||
+			!strings.Contains(err.Error(), fmt.Sprintf("on %q the branch %q", "origin", by)) {
 			t.Errorf("%s: %v", by, err)
 		}
 		clones[0].git("fetch", "-q", "origin")

@@ -14,10 +14,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Segments and commits are removed one by one, after `git rev-list --objects` has said that nothing leads to them: a branch may have the
-// ledger's tree and none of its commits. What leads to others is named, and they stay. What lies in a pack is left to `git gc --prune=now`: that
-// would also remove objects of the user's own that nothing leads to. Whoever reads the ledger meanwhile looks again when it has moved. git's
-// commit-graph is written anew afterwards.
+// Segments and commits are removed one by one, after `git rev-list --objects` has said that nothing leads to them: a
+// branch may have the ledger's tree and none of its commits. What leads to others is named, and they stay. What lies in
+// a pack is left to `git gc --prune=now`: that would also remove objects of the user's own that nothing leads to.
+// Whoever reads the ledger meanwhile looks again when it has moved. git's commit-graph is written anew afterwards.
 
 // Leftovers is the part of a former history that is still in the repository.
 type Leftovers struct {
@@ -85,7 +85,8 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 	return left, err
 }
 
-// notesFile is the file that names the objects which are to go, until they are gone: the reflogs that tell of them are emptied before.
+// notesFile is the file that names the objects which are to go, until they are gone: the reflogs that tell of them are
+// emptied before.
 func (l *Ledger) notesFile() string { return filepath.Join(l.repo.Layout().CommonDir, "rekal-discard") }
 
 // notedObjects are the objects that an earlier Discard left.

@@ -60,7 +60,8 @@ func FuzzSegmentPath(f *testing.F) {
 			if strings.Contains(a, "..") || filepath.IsAbs(a) || sa.Time().IsZero() {
 				t.Fatalf("%q counts as a segment", a)
 			}
-			if !notAfter(sa.Time())(strings.TrimPrefix(a, segmentDir)) || notAfter(sa.Time().Add(-time.Millisecond))(strings.TrimPrefix(a, segmentDir)) {
+			if !notAfter(sa.Time())(strings.TrimPrefix(a, segmentDir)) ||
+				notAfter(sa.Time().Add(-time.Millisecond))(strings.TrimPrefix(a, segmentDir)) {
 				t.Fatalf("%q is not of %v", a, sa.Time())
 			}
 		}

@@ -93,7 +93,8 @@ func TestHostileLedgers(t *testing.T) {
 	}{
 		{name: "an honest one", tree: s.root(s.day(file)), want: []int{1}},
 		{name: "a tree bomb", tree: s.root(entry("tree", "segments", bomb)), err: git.ErrMalformed},
-		{name: "a tree bomb beside the segments", tree: s.folder(entry("blob", "format", s.blob("1\n")), entry("tree", "other", bomb), s.day(file)), want: []int{1}},
+		{name: "a tree bomb beside the segments", tree: s.folder(entry("blob", "format", s.blob("1\n")),
+			entry("tree", "other", bomb), s.day(file)), want: []int{1}},
 		{name: "a tree bomb below a day", tree: s.root(s.day(file, entry("tree", "x", bomb))), want: []int{1}},
 		{name: "a thousand segments and one", tree: s.root(s.day(crowd...)), err: git.ErrMalformed},
 		{name: "segments is a file", tree: s.root(entry("blob", "segments", one))},
@@ -101,11 +102,21 @@ func TestHostileLedgers(t *testing.T) {
 		{name: "segments is a submodule", tree: s.root(entry("commit", "segments", none))},
 		{name: "a day that is not here", tree: s.root(s.day(entry("tree", "x", none), file)), want: []int{1}},
 		{name: "segments that are not here", tree: s.root(entry("tree", "segments", none)), err: git.ErrNotFound},
-		{name: "segments that are links, submodules, folders", tree: s.root(s.day(entry("link", name(1), one), entry("commit", name(2), none), entry("tree", name(3), bomb), entry("blob", name(4), one))), want: []int{1}},
+		{
+			name: "segments that are links, submodules, folders",
+			tree: s.root(s.day(entry("link", name(1), one), entry("commit", name(2), none), entry("tree", name(3), bomb),
+				entry("blob", name(4), one))), want: []int{1},
+		},
 		{name: "one segment under two names", tree: s.root(s.day(file, entry("blob", name(2), one))), want: []int{1}},
-		{name: "a format that is a folder", tree: s.folder(entry("tree", "format", bomb), s.day(file)), err: ledger.ErrFormat},
+		{
+			name: "a format that is a folder", tree: s.folder(entry("tree", "format", bomb), s.day(file)),
+			err: ledger.ErrFormat,
+		},
 		{name: "a format that is not here", tree: s.folder(entry("blob", "format", none), s.day(file)), err: git.ErrNotFound},
-		{name: "a format of 2 MB", tree: s.folder(entry("blob", "format", s.blob(strings.Repeat("1\n", 1<<20))), s.day(file)), err: ledger.ErrFormat},
+		{
+			name: "a format of 2 MB", tree: s.folder(entry("blob", "format", s.blob(strings.Repeat("1\n", 1<<20))), s.day(file)),
+			err: ledger.ErrFormat,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tip := s.commit(tt.tree)
@@ -114,7 +125,8 @@ func TestHostileLedgers(t *testing.T) {
 				t.Fatalf("%v, %v; want the error %v", commits, err, tt.err)
 			}
 			harness.Equal(t, "notes", tt.want, notes(t, s.repo(), commits))
-			if _, err := ledger.Newest(s.repo(), tip, morning); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
+			if _, err := ledger.Newest(s.repo(), tip, morning); err != nil && !errors.Is(err, git.ErrMalformed) &&
+				!errors.Is(err, git.ErrNotFound) {
 				t.Errorf("the newest: %v", err)
 			}
 		})
@@ -129,7 +141,8 @@ func TestWhatWasAddedCounts(t *testing.T) {
 	a := s.commit(s.root(s.day(entry("blob", name(1), one), entry("blob", name(2), two))))
 	b := s.commit(s.root(s.day(entry("blob", name(1), three), entry("blob", name(2), two))), a) // changes a segment
 	c := s.commit(s.root(s.day(entry("blob", name(2), two))), b)                                // removes it
-	d := s.commit(s.root(s.day(entry("blob", name(1), three), entry("blob", name(2), two), entry("blob", name(3), three))), c)
+	d := s.commit(s.root(s.day(entry("blob", name(1), three), entry("blob", name(2), two), entry("blob", name(3), three))),
+		c)
 	r := s.repo()
 	for _, tt := range []struct {
 		name string
@@ -143,7 +156,10 @@ func TestWhatWasAddedCounts(t *testing.T) {
 		{"what changed is not new", b, []git.OID{a}, nil},
 		{"what was removed is not new", c, []git.OID{b}, nil},
 	} {
-		t.Run(tt.name, func(t *testing.T) { harness.Equal(t, "notes", tt.want, notes(t, r, since(t, r, tt.tip, tt.have...))) })
+		t.Run(tt.name, func(t *testing.T) {
+			harness.Equal(t, "notes", tt.want,
+				notes(t, r, since(t, r, tt.tip, tt.have...)))
+		})
 	}
 }
 
@@ -154,7 +170,8 @@ func TestSinceAMissingCommit(t *testing.T) {
 	add(t, l, note(t, 1, morning))
 	lost := add(t, l, note(t, 2, morning.Add(time.Second)))
 	tip := add(t, l, note(t, 3, morning.Add(2*time.Second)))
-	if err := exec.Command("rm", "-f", filepath.Join(s.dir, ".git/objects", string(lost[:2]), string(lost[2:]))).Run(); err != nil {
+	if err := exec.Command("rm", "-f", filepath.Join(s.dir, ".git/objects", string(lost[:2]),
+		string(lost[2:]))).Run(); err != nil {
 		t.Fatal(err)
 	}
 	if commits, err := ledger.Since(background, s.repo(), tip); !errors.Is(err, git.ErrNotFound) {
@@ -184,7 +201,8 @@ func TestLongShallow(t *testing.T) {
 	for _, depth := range []int{1, 2, 4, 6, 7} {
 		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
 			dir := t.TempDir()
-			s.git("clone", "-q", "--no-single-branch", fmt.Sprint("--depth=", depth), "--branch=rekal/a@example.com", "file://"+s.dir, dir)
+			s.git("clone", "-q", "--no-single-branch", fmt.Sprint("--depth=", depth), "--branch=rekal/a@example.com",
+				"file://"+s.dir, dir)
 			clone := &store{s.Place, dir}
 			clone.git("update-ref", "refs/heads/rekal/a@example.com", string(full))
 			r := clone.repo()
@@ -220,7 +238,8 @@ func TestPartial(t *testing.T) {
 		t.Fatalf("segments %v", segments)
 	}
 	_, err := ledger.ReadSegment(r, segments[0])
-	if !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) || !strings.Contains(err.Error(), "partial") {
+	if !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) ||
+		!strings.Contains(err.Error(), "partial") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -234,10 +253,12 @@ func TestOwnRefusesControlCharacters(t *testing.T) {
 // TestNewestIgnoresWhatIsNoSegment: names that come later by the alphabet hide no segment.
 func TestNewestIgnoresWhatIsNoSegment(t *testing.T) {
 	s := newStore(t)
-	id := add(t, s.own(), record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", TS: morning}}}, "x", morning))
+	id := add(t, s.own(), record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", TS: morning}}},
+		"x", morning))
 	c := mustCommit(t, s.repo(), id)
 	draft, err := s.repo().WriteCommit(git.Draft{Base: c.Tree, Files: map[string][]byte{
-		"segments/zzz": nil, "segments/2027/x": nil, "segments/2026/12/01/note.txt": nil, "segments/2026/11/20/zzz.ndjson": nil,
+		"segments/zzz": nil, "segments/2027/x": nil, "segments/2026/12/01/note.txt": nil,
+		"segments/2026/11/20/zzz.ndjson": nil,
 	}, Parents: []git.OID{id}, Message: "x\n", Author: someone})
 	if err != nil {
 		t.Fatal(err)

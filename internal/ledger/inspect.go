@@ -27,7 +27,9 @@ const maxUnreadable = 100
 
 // Inspect reads a ledger from its beginning, one segment at a time, and hands each on that was not
 // seen before: with its commit, whose subject stands in the entry where it is the commit's only one.
-func Inspect(ctx context.Context, repo *git.Repo, h Head, seen map[git.OID]bool, each func(Commit, session.Entry) error) (Health, error) {
+func Inspect(ctx context.Context, repo *git.Repo, h Head, seen map[git.OID]bool,
+	each func(Commit, session.Entry) error,
+) (Health, error) {
 	var out Health
 	commits, err := Since(ctx, repo, h.OID)
 	if err != nil {
@@ -126,12 +128,16 @@ func (l *Ledger) RemotesWithMore() ([]string, error) {
 	return out, nil
 }
 
-// WhyNotSendable says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a BlockedError), or what
-// stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed, a BoundsError).
+// WhyNotSendable says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a
+// BlockedError), or what stands there under the name of one's own ledger can't be taken in (ErrFormat,
+// git.ErrMalformed, a BoundsError).
 func (l *Ledger) WhyNotSendable(ctx context.Context, remote string) error {
 	tracking := l.trackingRef(remote)
 	if by := l.repo.ConflictingRef(tracking); by != "" {
-		return &BlockedError{Ref: l.ref, By: "refs/heads/" + strings.TrimPrefix(by, "refs/remotes/"+remote+"/"), Remote: remote}
+		return &BlockedError{
+			Ref: l.ref, By: "refs/heads/" + strings.TrimPrefix(by, "refs/remotes/"+remote+"/"),
+			Remote: remote,
+		}
 	}
 	tip, err := l.Tip()
 	if err != nil {

@@ -1,12 +1,14 @@
-// Package ledger is the append-only log on the orphan branch rekal/<email>: the only data of git-rekal that cannot be rebuilt.
-// docs/ledger-format.md specifies it. It joins git, which knows only bytes, to segment, which knows only sessions.
+// Package ledger is the append-only log on the orphan branch rekal/<email>: the only data of git-rekal that cannot be
+// rebuilt. docs/ledger-format.md specifies it. It joins git, which knows only bytes, to segment, which knows only
+// sessions.
 //
-// In: redacted entries. Out: one git commit an entry, with one immutable segment or several; and the entries again, in order. Somebody
-// else's ledger is read within bounds of time and memory (read.go). A fault in it costs that ledger or segment only.
+// In: redacted entries. Out: one git commit an entry, with one immutable segment or several; and the entries again, in
+// order. Somebody else's ledger is read within bounds of time and memory (read.go). A fault in it costs that ledger or
+// segment only.
 //
-// Promises: an append is there whole or not at all, because objects are written before the ref moves by compare-and-swap; what was written
-// never changes, unless its author scrubs it (scrub.go); the loser of a race gets git.ErrMoved and starts again from the new tip; a ref
-// gives up only scrubbed history.
+// Promises: an append is there whole or not at all, because objects are written before the ref moves by
+// compare-and-swap; what was written never changes, unless its author scrubs it (scrub.go); the loser of a race gets
+// git.ErrMoved and starts again from the new tip; a ref gives up only scrubbed history.
 //
 // It never reads a transcript or opens a database.
 package ledger
@@ -41,8 +43,9 @@ func formatText() string { return fmt.Sprintf("%d\n", Format) }
 
 // Ledger is one author's own log.
 type Ledger struct {
-	Ignore    Ignore // other people's ledgers that Adopt leaves where they are
-	Unbounded bool   // Adopt takes in all that a remote holds of one's own; else what is within the bounds for other people's
+	Ignore Ignore // other people's ledgers that Adopt leaves where they are
+	// Adopt takes in all that a remote holds of one's own; else what is within the bounds for other people's
+	Unbounded bool
 
 	repo *git.Repo
 	ref  string
@@ -101,7 +104,8 @@ func (e *BlockedError) Hint() string {
 	if e.Remote == "" {
 		return fmt.Sprintf(`rename it: "git branch -m %s NAME"`, strings.TrimPrefix(e.By, "refs/heads/"))
 	}
-	return fmt.Sprintf(`rename it there: "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`, e.Remote, strings.ReplaceAll(e.By, "'", `'\''`))
+	return fmt.Sprintf(`rename it there: "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`,
+		e.Remote, strings.ReplaceAll(e.By, "'", `'\''`))
 }
 
 // Check is the ledger's tip. It returns a BlockedError where another branch keeps it from being
@@ -170,8 +174,9 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 // appendMessage is what the reflog of a ledger's branch says of a commit that was made here.
 const appendMessage = "rekal: append"
 
-// FutureDate is the date of the ledger's newest commit where that is in the future, by a wrong clock or because somebody pushed such a commit:
-// others don't read it before a commit with a believable date follows. The zero time where it is not.
+// FutureDate is the date of the ledger's newest commit where that is in the future, by a wrong clock or because
+// somebody pushed such a commit: others don't read it before a commit with a believable date follows. The zero time
+// where it is not.
 func (l *Ledger) FutureDate(now time.Time) (time.Time, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
@@ -184,7 +189,8 @@ func (l *Ledger) FutureDate(now time.Time) (time.Time, error) {
 	return c.Committer.When, nil
 }
 
-// MendFutureDate puts an empty commit with the date of now behind one with a date in the future, and returns that date: see FutureDate.
+// MendFutureDate puts an empty commit with the date of now behind one with a date in the future, and returns that date:
+// see FutureDate.
 func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (ahead time.Time, err error) {
 	who := l.who
 	who.When = now
@@ -201,14 +207,17 @@ func (l *Ledger) MendFutureDate(ctx context.Context, now time.Time) (ahead time.
 	return ahead, err
 }
 
-// appendEmpty appends to a tip a commit that adds no segment. It returns git.ErrMoved where the branch is not at the tip any more, and ErrUnsigned
-// where the commit is to be signed and was not.
+// appendEmpty appends to a tip a commit that adds no segment. It returns git.ErrMoved where the branch is not at the
+// tip any more, and ErrUnsigned where the commit is to be signed and was not.
 func (l *Ledger) appendEmpty(ctx context.Context, tip git.OID, message string, who git.Signature, sign bool) error {
 	c, err := l.repo.Commit(tip)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: message, Author: who, Signed: sign})
+	next, err := l.repo.WriteCommit(git.Draft{
+		Base: c.Tree, Parents: []git.OID{tip}, Message: message, Author: who,
+		Signed: sign,
+	})
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
@@ -260,7 +269,9 @@ func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 }
 
 // writeParts adds a commit with the segments of one entry.
-func (l *Ledger) writeParts(parent git.OID, parts [][]byte, ts time.Time, subject string, who git.Signature) (git.OID, error) {
+func (l *Ledger) writeParts(parent git.OID, parts [][]byte, ts time.Time, subject string,
+	who git.Signature,
+) (git.OID, error) {
 	name, err := l.name(ts)
 	if err != nil {
 		return "", err

@@ -79,7 +79,8 @@ func (s *store) fsck() {
 // note is a record that says one thing: n of a purge.
 func note(t testing.TB, n int, ts time.Time) ledger.Record {
 	t.Helper()
-	return record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", N: n, TS: ts}}}, fmt.Sprint("note ", n), ts)
+	return record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", N: n, TS: ts}}},
+		fmt.Sprint("note ", n), ts)
 }
 
 func record(t testing.TB, e session.Entry, subject string, ts time.Time) ledger.Record {
@@ -156,7 +157,8 @@ func TestCreate(t *testing.T) {
 	if c := since(t, s.repo(), tip(t, l)); len(c) != 1 || len(c[0].Segments) != 0 {
 		t.Errorf("an empty ledger has %v", c)
 	}
-	harness.Equal(t, "the user's branch", "No commits yet on main", strings.TrimPrefix(s.git("status", "--short", "--branch"), "## "))
+	harness.Equal(t, "the user's branch", "No commits yet on main",
+		strings.TrimPrefix(s.git("status", "--short", "--branch"), "## "))
 	s.fsck()
 }
 
@@ -189,7 +191,8 @@ func TestAppend(t *testing.T) {
 	second := add(t, l, note(t, 2, morning.AddDate(0, 0, 1)), note(t, 3, morning.AddDate(0, 0, 1)))
 	harness.Equal(t, "the branch", string(second), s.git("rev-parse", ref))
 	harness.Equal(t, "one commit a record", "note 3\nnote 2\nnote 1\nrekal ledger", s.git("log", "--format=%s", ref))
-	harness.Equal(t, "nothing is changed or removed", "", s.git("log", "--diff-filter=MD", "--name-only", "--format=", ref))
+	harness.Equal(t, "nothing is changed or removed", "",
+		s.git("log", "--diff-filter=MD", "--name-only", "--format=", ref))
 
 	want := regexp.MustCompile(`^README\.md\nformat\nsegments/2026/11/20/[0-9A-Z]{26}\.ndjson\n(segments/2026/11/21/[0-9A-Z]{26}\.ndjson\n?){2}$`)
 	if tree := s.git("ls-tree", "-r", "--name-only", ref); !want.MatchString(tree) {
@@ -212,7 +215,8 @@ func TestAppendLosesTheRace(t *testing.T) {
 	old := add(t, l, note(t, 1, morning))
 	won := add(t, l, note(t, 2, morning))
 	for name, from := range map[string]git.OID{"from an old tip": old, "as if there were none": ""} {
-		if id, err := l.Append(background, from, []ledger.Record{note(t, 3, morning)}); id != "" || !errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "append to "+ref) {
+		if id, err := l.Append(background, from, []ledger.Record{note(t, 3, morning)}); id != "" ||
+			!errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "append to "+ref) {
 			t.Errorf("%s: %q, %v; want ErrMoved", name, id, err)
 		}
 		harness.Equal(t, name+", the tip", won, tip(t, l))
@@ -233,7 +237,8 @@ func TestAppendEndsWithTheContext(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for name, files := range map[string]map[string][]byte{
-		"of the future": {"format": []byte("2\n")}, "like another": {"format": []byte("1")}, "none": {"README.md": nil}, "huge": {"format": make([]byte, 1<<16)},
+		"of the future": {"format": []byte("2\n")}, "like another": {"format": []byte("1")}, "none": {"README.md": nil},
+		"huge": {"format": make([]byte, 1<<16)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -248,7 +253,8 @@ func TestFormat(t *testing.T) {
 			if _, err := ledger.Since(background, r, id); !errors.Is(err, ledger.ErrFormat) || len(err.Error()) > 200 {
 				t.Errorf("Since: %v", err)
 			}
-			if _, err := s.own().Append(background, id, []ledger.Record{note(t, 1, morning)}); !errors.Is(err, ledger.ErrFormat) {
+			if _, err := s.own().Append(background, id, []ledger.Record{note(t, 1, morning)}); !errors.Is(err,
+				ledger.ErrFormat) {
 				t.Errorf("Append: %v", err)
 			}
 			if created, err := s.own().Create(background); created || !errors.Is(err, ledger.ErrFormat) {
@@ -265,7 +271,10 @@ func TestLongLargeRecord(t *testing.T) {
 	l := s.own()
 	var big session.Entry
 	for i := range 12 {
-		big.Memories = append(big.Memories, session.Memory{ID: "01M7W59H3G669C5312M9CYEVJ5", Title: fmt.Sprint(i), Content: strings.Repeat("word ", segment.MaxSize/6/5), TS: morning})
+		big.Memories = append(big.Memories, session.Memory{
+			ID: "01M7W59H3G669C5312M9CYEVJ5", Title: fmt.Sprint(i),
+			Content: strings.Repeat("word ", segment.MaxSize/6/5), TS: morning,
+		})
 	}
 	id := add(t, l, record(t, big, "big", morning))
 	commits := since(t, s.repo(), id)
@@ -299,7 +308,10 @@ func TestSinceAMerge(t *testing.T) {
 	for path := range strings.FieldsSeq(s.git("ls-tree", "-r", "--name-only", string(theirs), "segments/")) {
 		files[path] = []byte(s.git("show", string(theirs)+":"+path) + "\n")
 	}
-	merge, err := r.WriteCommit(git.Draft{Base: mustCommit(t, r, ours).Tree, Files: files, Parents: []git.OID{ours, theirs}, Message: "merge\n", Author: someone})
+	merge, err := r.WriteCommit(git.Draft{
+		Base: mustCommit(t, r, ours).Tree, Files: files,
+		Parents: []git.OID{ours, theirs}, Message: "merge\n", Author: someone,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,18 +344,24 @@ func mustCommit(t *testing.T, r *git.Repo, id git.OID) git.Commit {
 func TestReadSegmentFails(t *testing.T) {
 	s := newStore(t)
 	r := s.repo()
-	bad, err := r.WriteCommit(git.Draft{Files: map[string][]byte{"x": []byte("not a segment\n")}, Message: "x\n", Author: someone})
+	bad, err := r.WriteCommit(git.Draft{
+		Files: map[string][]byte{"x": []byte("not a segment\n")}, Message: "x\n",
+		Author: someone,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	blob := git.OID(s.git("rev-parse", string(bad)+":x"))
-	if e, err := ledger.ReadSegment(r, ledger.Segment{Blob: blob}); !errors.Is(err, ledger.ErrUnreadable) || !cmp.Equal(e, session.Entry{}) || !strings.Contains(err.Error(), string(blob[:12])) {
+	if e, err := ledger.ReadSegment(r, ledger.Segment{Blob: blob}); !errors.Is(err, ledger.ErrUnreadable) ||
+		!cmp.Equal(e, session.Entry{}) || !strings.Contains(err.Error(), string(blob[:12])) {
 		t.Errorf("%v, %v", e, err)
 	}
-	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: mustCommit(t, r, bad).Tree}); !errors.Is(err, ledger.ErrUnreadable) {
+	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: mustCommit(t, r, bad).Tree}); !errors.Is(err,
+		ledger.ErrUnreadable) {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: git.OID(strings.Repeat("1", 40))}); !errors.Is(err, git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) {
+	if _, err := ledger.ReadSegment(r, ledger.Segment{Blob: git.OID(strings.Repeat("1", 40))}); !errors.Is(err,
+		git.ErrNotFound) || errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -352,7 +370,10 @@ func TestHeads(t *testing.T) {
 	s := newStore(t)
 	l := s.own()
 	id := add(t, l, note(t, 1, morning))
-	for _, name := range []string{"refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/rekal/fork/d@e.f", "refs/heads/main"} {
+	for _, name := range []string{
+		"refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/rekal/fork/d@e.f",
+		"refs/heads/main",
+	} {
 		s.git("update-ref", name, string(id))
 	}
 	got, err := ledger.Heads(s.repo())

@@ -21,9 +21,10 @@ type owner struct {
 	own   bool // one's own: what is rewritten is signed again
 }
 
-// merge is the commit that holds what two tips hold: the one of them that has the other behind it, or else a new commit with both as
-// parents. What either side says was taken out is taken out of both first: the other's history must not bring it back. As both had the
-// commits before that, what these become is the same on both sides. It returns a ForeignError where b is without what somebody else took out.
+// merge is the commit that holds what two tips hold: the one of them that has the other behind it, or else a new commit
+// with both as parents. What either side says was taken out is taken out of both first: the other's history must not
+// bring it back. As both had the commits before that, what these become is the same on both sides. It returns a
+// ForeignError where b is without what somebody else took out.
 func merge(ctx context.Context, repo *git.Repo, of owner, a, b git.OID) (git.OID, error) {
 	if tip, err := descendantOf(repo, a, b); err != nil || tip != "" {
 		return tip, err
@@ -68,15 +69,17 @@ func descendantOf(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return "", nil
 }
 
-// writeJoin is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their OIDs, the tree of the later
-// one with the segments of the other, person and time those of the later one.
+// writeJoin is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their
+// OIDs, the tree of the later one with the segments of the other, person and time those of the later one.
 func writeJoin(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	later, err := repo.Commit(a)
 	earlier, err2 := repo.Commit(b)
 	if err := cmp.Or(err, err2); err != nil {
 		return "", fmt.Errorf("ledger: merge: %w", err)
 	}
-	if order := cmp.Or(later.Committer.When.Compare(earlier.Committer.When), cmp.Compare(earlier.OID, later.OID)); order < 0 { // of equal times, the lower OID counts as later
+	// of equal times, the lower OID counts as later
+	if order := cmp.Or(later.Committer.When.Compare(earlier.Committer.When),
+		cmp.Compare(earlier.OID, later.OID)); order < 0 {
 		later, earlier = earlier, later
 	}
 	others, err := segmentsBeyond(repo.Trees(treeBytes), later.Tree, earlier.Tree)
@@ -102,8 +105,9 @@ func segmentsBeyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error)
 	return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 }
 
-// collectFrom adds what the records that one tip holds beyond another one say was taken out. Only these are of interest: once both hold
-// a record, both have obeyed it. One that somebody else is known to have signed does not count; a tip that has obeyed it is a ForeignError.
+// collectFrom adds what the records that one tip holds beyond another one say was taken out. Only these are of
+// interest: once both hold a record, both have obeyed it. One that somebody else is known to have signed does not
+// count; a tip that has obeyed it is a ForeignError.
 func (r removals) collectFrom(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.OID) error {
 	var trees [2]git.OID
 	for i, id := range []git.OID{beyond, tip} {
@@ -158,8 +162,11 @@ func (e *ForeignError) Hint() string {
 	return fmt.Sprintf(`"git push --force REMOTE rekal/%s" puts back what you have`, e.Email)
 }
 
-// dropForeign leaves out the records that somebody else is known to have signed. It returns a ForeignError where the tip holds anew what is behind the other.
-func dropForeign(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.OID, records map[string]session.Entry) error {
+// dropForeign leaves out the records that somebody else is known to have signed. It returns a ForeignError where the
+// tip holds anew what is behind the other.
+func dropForeign(ctx context.Context, repo *git.Repo, of owner, beyond, tip git.OID,
+	records map[string]session.Entry,
+) error {
 	here, err := Since(ctx, repo, tip, beyond)
 	if err != nil {
 		return err

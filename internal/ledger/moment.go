@@ -13,8 +13,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/question"
 )
 
-// Without a named moment, a ledger's commit that is checked out as HEAD counts as named. Dates are
-// read as everywhere (package question). A day without a time means its end. A date before one's first commit asks the others' ledgers, and imports.
+// Without a named moment, a ledger's commit that is checked out as HEAD counts as named. Dates are read as everywhere
+// (package question). A day without a time means its end. A date before one's first commit asks the others' ledgers,
+// and imports.
 
 // Moment is a past state of all ledgers: one's own at a commit, everybody else's as far as
 // they went at a time. It is a function of the ledgers alone, and of no reflog or fetch.
@@ -23,16 +24,17 @@ type Moment struct {
 	OID   git.OID   // its commit; "" for nothing of it
 	Until time.Time // of the others' ledgers count the commits up to then, and what these build on
 
-	// Imports: of what imports stored later in any ledger counts what had been said by then. It is so for a moment of the world (a
-	// date, a commit of code), and not for a commit of a ledger, which is what that ledger held.
+	// Imports: of what imports stored later in any ledger counts what had been said by then. It is so for a moment of the
+	// world (a date, a commit of code), and not for a commit of a ledger, which is what that ledger held.
 	Imports bool
 }
 
 // ErrNoMoment is text that names no moment: no such commit, revision or date, or several.
-var ErrNoMoment = advice.New("no such checkpoint or revision", `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`)
+var ErrNoMoment = advice.New("no such checkpoint or revision",
+	`give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`)
 
-// Ties lists the checkpoints of one's own ledger that captured a code commit, the first ones first. Those of an import captured nothing at
-// the time.
+// Ties lists the checkpoints of one's own ledger that captured a code commit, the first ones first. Those of an import
+// captured nothing at the time.
 type Ties func(code git.OID) ([]git.OID, error)
 
 // Moment finds the moment that text names. What it begins with is one of these, the first that
@@ -215,8 +217,8 @@ func (w *resolver) lastBefore(ctx context.Context, from git.OID, when time.Time)
 	return "", nil
 }
 
-// atCodeCommit is the moment of a code commit: that of the first of its checkpoints which is in the ledger. What the tables say may be
-// behind it, or before a rewrite.
+// atCodeCommit is the moment of a code commit: that of the first of its checkpoints which is in the ledger. What the
+// tables say may be behind it, or before a rewrite.
 func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
 		return w.atTimeWithImports(ctx, c.Committer.When)
@@ -235,11 +237,12 @@ func (w *resolver) atCodeCommit(ctx context.Context, c git.Commit) (Moment, erro
 	return w.atTimeWithImports(ctx, c.Committer.When)
 }
 
-// maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.
+// maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by
+// itself.
 const maxTips = 100
 
-// AsOf lists commits of a ledger, reachable from its tip. These and their ancestors are what the ledger held at a time: the
-// commits that were made by then, and the commits that these build on.
+// AsOf lists commits of a ledger, reachable from its tip. These and their ancestors are what the ledger held at a time:
+// the commits that were made by then, and the commits that these build on.
 func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]git.OID, error) {
 	var out []git.OID
 	seen := map[git.OID]bool{}

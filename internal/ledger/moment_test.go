@@ -117,7 +117,8 @@ func TestMoment(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "nonsense", "HEAD~5", "HEAD^2", "~1", "^HEAD", "HEAD~1..HEAD", "--all", "ffffffff", "HEAD:format", "HEAD^{tree}",
-		"@{2}", "@{-1}", "@{yesterdya}", "@{}", "@{never}", "v0@{1999-12-31}", "@{" + unix(5) + "}~1", "./", "/tmp", "HEAD@{now", "a b",
+		"@{2}", "@{-1}", "@{yesterdya}", "@{}", "@{never}", "v0@{1999-12-31}", "@{" + unix(5) + "}~1", "./", "/tmp",
+		"HEAD@{now", "a b",
 	} {
 		t.Run("not "+text, func(t *testing.T) {
 			got, err := s.own().Moment(t.Context(), text, minute(60), tiesOf(checkpoints))

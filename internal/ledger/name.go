@@ -11,8 +11,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Where a reader must put segments in order, it goes by the checkpoint's time and then by name; the time stands in the name. A session's
-// captured_at is the time of its first checkpoint, or of its first segment when it was imported.
+// Where a reader must put segments in order, it goes by the checkpoint's time and then by name; the time stands in the
+// name. A session's captured_at is the time of its first checkpoint, or of its first segment when it was imported.
 
 // segmentName names the files of one commit: segments/2026/11/20/<ULID>.ndjson, and
 // <ULID>.1.ndjson and so on where one file would be too large. A day a folder keeps the

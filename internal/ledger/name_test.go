@@ -61,7 +61,8 @@ func acceptedByGit(t *testing.T, refs ...string) {
 		if err := exec.CommandContext(t.Context(), "git", "check-ref-format", ref).Run(); err != nil {
 			t.Errorf("git check-ref-format %q: %v", ref, err)
 		}
-		if err := exec.CommandContext(t.Context(), "git", "check-ref-format", "--branch", strings.TrimPrefix(ref, "refs/heads/")).Run(); err != nil {
+		if err := exec.CommandContext(t.Context(), "git", "check-ref-format", "--branch",
+			strings.TrimPrefix(ref, "refs/heads/")).Run(); err != nil {
 			t.Errorf("git check-ref-format --branch %q: %v", ref, err)
 		}
 	}
@@ -71,7 +72,10 @@ func acceptedByGit(t *testing.T, refs ...string) {
 // that git takes, and no two the same.
 func TestEscape(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	pieces := []string{".", ".", "@", "{", "-", "%", "/", "~", ".lock", "lock", "a", "2", "e", "2E", " ", "\\", "ü", "\x01", "*"}
+	pieces := []string{
+		".", ".", "@", "{", "-", "%", "/", "~", ".lock", "lock", "a", "2", "e", "2E", " ", "\\", "ü",
+		"\x01", "*",
+	}
 	owner := map[string]string{}
 	for range 3000 {
 		var email strings.Builder
@@ -107,7 +111,8 @@ func TestEscape(t *testing.T) {
 
 func TestEmailOfForeignRefs(t *testing.T) {
 	for ref, want := range map[string]string{
-		"a%40b": "a@b", "a%2fb": "a/b", "100%": "100%", "%4": "%4", "%4g": "%4g", "% 4": "% 4", "%+4": "%+4", "%%41": "%%41", "": "",
+		"a%40b": "a@b", "a%2fb": "a/b", "100%": "100%", "%4": "%4", "%4g": "%4g", "% 4": "% 4", "%+4": "%+4", "%%41": "%%41",
+		"": "",
 	} {
 		if got := emailOf(ref); got != want {
 			t.Errorf("emailOf(%q) = %q, want %q", ref, got, want)
@@ -118,7 +123,8 @@ func TestEmailOfForeignRefs(t *testing.T) {
 func TestSegmentNames(t *testing.T) {
 	n := segmentName{ID: "01KABCDEFGHJKMNPQRSTVWXYZ0", TS: time.Date(2026, 3, 4, 23, 59, 59, 0, time.UTC)}
 	for part, want := range map[int]string{
-		0: "segments/2026/03/04/01KABCDEFGHJKMNPQRSTVWXYZ0.ndjson", 1: "segments/2026/03/04/01KABCDEFGHJKMNPQRSTVWXYZ0.1.ndjson",
+		0:  "segments/2026/03/04/01KABCDEFGHJKMNPQRSTVWXYZ0.ndjson",
+		1:  "segments/2026/03/04/01KABCDEFGHJKMNPQRSTVWXYZ0.1.ndjson",
 		10: "segments/2026/03/04/01KABCDEFGHJKMNPQRSTVWXYZ0.10.ndjson",
 	} {
 		if got := n.path(part); got != want {

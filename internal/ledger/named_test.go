@@ -19,7 +19,10 @@ func TestOtherSpellings(t *testing.T) {
 	c.git("update-ref", "refs/heads/rekal/bob@example.com", tip)
 	c.git("push", "-q", "origin", "refs/heads/rekal/bob@example.com")
 	c.git("update-ref", "-d", "refs/heads/rekal/bob@example.com")
-	aliases := []string{"Bob@example.com", "bob%40example.com", "%62ob@example.com", "bob@example%2ecom", "bob%0a@example.com", "%0A"}
+	aliases := []string{
+		"Bob@example.com", "bob%40example.com", "%62ob@example.com", "bob@example%2ecom",
+		"bob%0a@example.com", "%0A",
+	}
 	for _, alias := range aliases {
 		remote.git("update-ref", "refs/heads/rekal/"+alias, tip)
 		c.git("update-ref", "refs/rekal/old/"+alias, tip) // as a former version took it in
@@ -29,11 +32,15 @@ func TestOtherSpellings(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken, err := l.Adopt(t.Context(), "origin")
-	if err != nil || taken.Ledgers != 1 || len(taken.Refused) != len(aliases) || !errors.Is(taken.Refused[0], ledger.ErrRefused) {
+	if err != nil || taken.Ledgers != 1 || len(taken.Refused) != len(aliases) ||
+		!errors.Is(taken.Refused[0], ledger.ErrRefused) {
 		t.Errorf("%+v, %v", taken, err)
 	}
 	heads, err := ledger.Heads(c.repo())
-	want := []ledger.Head{{Ref: "refs/rekal/origin/bob@example.com", Email: "bob@example.com", Remote: "origin", OID: git.OID(tip)}}
+	want := []ledger.Head{{
+		Ref: "refs/rekal/origin/bob@example.com", Email: "bob@example.com", Remote: "origin",
+		OID: git.OID(tip),
+	}}
 	if err != nil {
 		t.Fatal(err)
 	}

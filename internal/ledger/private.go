@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// A session moves from one ledger of its author to another in two steps: CopyFrom, then a Scrub with Forget and Unsent of the first. Whoever
-// is stopped between the two has it in both, and does both again.
+// A session moves from one ledger of its author to another in two steps: CopyFrom, then a Scrub with Forget and Unsent
+// of the first. Whoever is stopped between the two has it in both, and does both again.
 
 // Copied is what CopyFrom found.
 type Copied struct {
@@ -21,8 +21,8 @@ type Copied struct {
 	Sent     int // turns that were left, because a remote is known to hold them
 }
 
-// CopyFrom appends what another ledger says of some sessions, entry by entry with their dates, and leaves out what remotes are known to hold of
-// that ledger, and what is here already.
+// CopyFrom appends what another ledger says of some sessions, entry by entry with their dates, and leaves out what
+// remotes are known to hold of that ledger, and what is here already.
 func (l *Ledger) CopyFrom(ctx context.Context, from *Ledger, isWanted func(id string) bool) (out Copied, err error) {
 	err = l.retryWhileMoved(func() (err error) {
 		out, err = l.copyFrom(ctx, from, isWanted)

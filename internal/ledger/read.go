@@ -30,8 +30,10 @@ const dayDepth = 3
 
 // Errors that callers decide on.
 var (
-	ErrFormat     = advice.New("unknown ledger format", "update git-rekal if a newer one wrote it, else rename the branch") // a ledger of a format that this version does not know
-	ErrUnreadable = errors.New("unreadable segment")                                                                        // a segment that is there but can't be decoded
+	// a ledger of a format that this version does not know
+	ErrFormat = advice.New("unknown ledger format", "update git-rekal if a newer one wrote it, else rename the branch")
+	// a segment that is there but can't be decoded
+	ErrUnreadable = errors.New("unreadable segment")
 )
 
 // checkFormat returns ErrFormat when this program can't read the ledger that a commit is of.
@@ -84,7 +86,8 @@ type Segment struct {
 	Size uint64 // in bytes; 0 where nobody asked yet, see Bytes
 }
 
-// Bytes is the size of a segment in bytes, which is asked once: it takes git as long as to find the segment. It fails as BlobSize does.
+// Bytes is the size of a segment in bytes, which is asked once: it takes git as long as to find the segment. It fails
+// as BlobSize does.
 func (s *Segment) Bytes(repo *git.Repo) (size uint64, err error) {
 	if s.Size == 0 {
 		s.Size, err = repo.BlobSize(s.Blob)
@@ -111,7 +114,9 @@ func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...
 }
 
 // since is Since until an error of check, which sees each commit as it comes.
-func (b Bounds) since(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, check func(Commit) error) ([]Commit, error) {
+func (b Bounds) since(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID,
+	check func(Commit) error,
+) ([]Commit, error) {
 	var out []Commit
 	var read []git.Commit // what was visited, and …
 	var begins []int      // … where each begins in out
@@ -150,7 +155,9 @@ func (b Bounds) since(ctx context.Context, repo *git.Repo, tip git.OID, have []g
 }
 
 // eachCommit visits the commits of Since, with what each adds, until an error.
-func eachCommit(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visit func(c git.Commit, adds []Commit) error) error {
+func eachCommit(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID,
+	visit func(c git.Commit, adds []Commit) error,
+) error {
 	head, err := repo.Commit(tip)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
@@ -322,7 +329,11 @@ func allEntries(ctx context.Context, repo *git.Repo, tip git.OID, each func(Comm
 
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
 func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, error) {
-	return readAs(repo, Segment{Blob: blob}, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
+	return readAs(repo, Segment{Blob: blob}, func(data []byte) ([]session.Session,
+		error,
+	) {
+		return segment.DecodeSession(data, id)
+	})
 }
 
 func readAs[T any](repo *git.Repo, s Segment, decode func([]byte) (T, error)) (out T, err error) {

@@ -35,7 +35,8 @@ var ErrAddress = advice.New("it is no usable address", `run "git config user.ema
 func RefName(email string) (string, error) {
 	name := escape(strings.ToLower(email))
 	if len(name) > maxBranch {
-		return "", fmt.Errorf("ledger: no branch can be named after an address of %d bytes (%.20q…): %w", len(email), email, ErrAddress)
+		return "", fmt.Errorf("ledger: no branch can be named after an address of %d bytes (%.20q…): %w", len(email), email,
+			ErrAddress)
 	}
 	ref := localPrefix + name
 	if email == "" {
@@ -47,7 +48,8 @@ func RefName(email string) (string, error) {
 	return ref, nil
 }
 
-// emailOf is the inverse of RefName for the last part of a ref. What RefName can't have made stays as it is, and is no address.
+// emailOf is the inverse of RefName for the last part of a ref. What RefName can't have made stays as it is, and is no
+// address.
 func emailOf(escaped string) string {
 	email, err := url.PathUnescape(escaped)
 	if err != nil {
@@ -56,8 +58,9 @@ func emailOf(escaped string) string {
 	return email
 }
 
-// isAddressRef reports whether the last part of a ref is what RefName makes of an address. Another spelling would be another branch that
-// speaks for the same author, and a remote may guard only one of them. git leaves control characters out of addresses.
+// isAddressRef reports whether the last part of a ref is what RefName makes of an address. Another spelling would be
+// another branch that speaks for the same author, and a remote may guard only one of them. git leaves control
+// characters out of addresses.
 func isAddressRef(escaped string) bool {
 	email := emailOf(escaped)
 	ref, err := RefName(email)
@@ -120,14 +123,15 @@ func Heads(repo *git.Repo) ([]Head, error) {
 	return heads, err
 }
 
-// Misnamed lists the refs among the ledgers that are none, because their names are not what RefName makes of an address.
+// Misnamed lists the refs among the ledgers that are none, because their names are not what RefName makes of an
+// address.
 func Misnamed(repo *git.Repo) ([]string, error) {
 	_, misnamed, err := listHeads(repo)
 	return misnamed, err
 }
 
-// isCodeBranch reports whether a branch below rekal/ is one of code, as somebody may call one: it holds no format file, and its name is no address. The
-// last is looked at first, because it costs nothing.
+// isCodeBranch reports whether a branch below rekal/ is one of code, as somebody may call one: it holds no format file,
+// and its name is no address. The last is looked at first, because it costs nothing.
 func isCodeBranch(repo *git.Repo, ref string, tip git.OID) bool {
 	if strings.Contains(ref, "@") || strings.Contains(ref, "%40") {
 		return false

@@ -13,7 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// removals are what the records in ledgers say was taken out: texts, wherever they stand, and segments, in whose place others stand.
+// removals are what the records in ledgers say was taken out: texts, wherever they stand, and segments, in whose place
+// others stand.
 type removals struct {
 	items    map[string]*removedItem      // by the ID of a session or memory
 	entries  map[string]bool              // those whose own texts went, by the ULID in their names
@@ -68,8 +69,8 @@ func (r removals) add(removal session.Removal) {
 	}
 }
 
-// applyTo rewrites the history of a tip without what the removals take out, and returns the new tip; the same tip if it holds nothing of that. It uses
-// the settings of w for signatures.
+// applyTo rewrites the history of a tip without what the removals take out, and returns the new tip; the same tip if it
+// holds nothing of that. It uses the settings of w for signatures.
 func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID, error) {
 	if len(r.items)+len(r.entries)+len(r.segments) == 0 {
 		return tip, nil
@@ -80,7 +81,8 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 			return nil, false, nil
 		}
 		now := currentSegments(repo, c.Segments, r.segments[c.Segments[0].entryID()])
-		replaced := !slices.EqualFunc(now, c.Segments, func(a, b Segment) bool { return a.Path == b.Path && a.Blob == b.Blob })
+		replaced := !slices.EqualFunc(now, c.Segments,
+			func(a, b Segment) bool { return a.Path == b.Path && a.Blob == b.Blob })
 		if replaced {
 			other, err := readEntry(repo, now)
 			if err != nil {
@@ -99,8 +101,8 @@ func (r removals) applyTo(ctx context.Context, w rewriter, tip git.OID) (git.OID
 	return w.rewriteHistory(ctx, tip)
 }
 
-// currentSegments are the segments that stand in the place of an entry's. A blob that is no segment, or is not here, replaces nothing: it may
-// be any file of the user's, whose ID somebody knows.
+// currentSegments are the segments that stand in the place of an entry's. A blob that is no segment, or is not here,
+// replaces nothing: it may be any file of the user's, whose ID somebody knows.
 func currentSegments(repo *git.Repo, held []Segment, by []session.Removal) []Segment {
 	if len(by) == 0 {
 		return held
@@ -152,8 +154,8 @@ type takenOut struct {
 	turns, calls, memories int
 }
 
-// removeFrom takes out of an entry what goes. Sessions are forgotten as if they had never been captured: with their links and marks, and the
-// lines that they wrote. A checkpoint of nothing else goes, too.
+// removeFrom takes out of an entry what goes. Sessions are forgotten as if they had never been captured: with their
+// links and marks, and the lines that they wrote. A checkpoint of nothing else goes, too.
 func (r removals) removeFrom(c Commit, e *session.Entry, t *takenOut) {
 	forgotten := func(id string) bool { return r.items[id] != nil && r.items[id].forgotten }
 	marked := func(m session.Mark) bool { return forgotten(m.ID) }
@@ -173,7 +175,10 @@ func (r removals) removeFrom(c Commit, e *session.Entry, t *takenOut) {
 			e.Checkpoint = nil
 		}
 	}
-	e.Wrote = dropFrom(t, e.Wrote, func(w session.Wrote) bool { return r.items[w.Session] != nil && r.items[w.Session].all })
+	e.Wrote = dropFrom(t, e.Wrote, func(w session.Wrote) bool {
+		return r.items[w.Session] != nil &&
+			r.items[w.Session].all
+	})
 	for i := range e.Sessions {
 		if item := r.items[e.Sessions[i].ID]; item != nil {
 			t.removeTexts(item, &e.Sessions[i])

@@ -15,16 +15,17 @@ import (
 var ErrCut = advice.New("a part of its history is not in this clone", `run "git fetch --unshallow" first`)
 
 // rewriter writes the history of a ledger anew, with other segments in the place of some. A commit stays as it is if
-// neither it nor its ancestors hold a replaced segment. The new commits depend on nothing else: two machines that take the same out of the same
-// history write the same commits, but for signatures. So if another tip has such a commit already, the rewriter takes it.
+// neither it nor its ancestors hold a replaced segment. The new commits depend on nothing else: two machines that take
+// the same out of the same history write the same commits, but for signatures. So if another tip has such a commit
+// already, the rewriter takes it.
 type rewriter struct {
 	repo   *git.Repo
 	author string  // whose commits are signed again, where they were; "" for nobody's
 	beside git.OID // the other tip; "" for none
 	// stays are commits that are not rewritten, nor what is behind them.
 	stays []git.OID
-	// replace tells what stands in the place of an entry's segments: nothing where it is dropped. The subject of its commit is the entry's,
-	// which replace may change. changed is false where all stays.
+	// replace tells what stands in the place of an entry's segments: nothing where it is dropped. The subject of its
+	// commit is the entry's, which replace may change. changed is false where all stays.
 	replace func(c Commit, e *session.Entry) (now []Segment, changed bool, err error)
 
 	trees    *git.Trees
@@ -65,7 +66,8 @@ func (w *rewriter) rewriteHistory(ctx context.Context, tip git.OID) (git.OID, er
 	return w.rewritten(tip), nil
 }
 
-// signatures finds out which commits are signed again, and which stand in for others. What somebody else signed gets no signature of the author's.
+// signatures finds out which commits are signed again, and which stand in for others. What somebody else signed gets no
+// signature of the author's.
 func (w *rewriter) signatures(ctx context.Context, tip git.OID) error {
 	w.sign, w.standIns = map[git.OID]bool{}, map[git.OID]git.OID{}
 	if w.beside != "" {
@@ -133,7 +135,10 @@ func (w *rewriter) commit(c git.Commit) error {
 		return err
 	}
 	w.held[c.OID] = held
-	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer, Signed: w.sign[c.OID], StandIns: w.standIns}
+	d := git.Draft{
+		Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer,
+		Signed: w.sign[c.OID], StandIns: w.standIns,
+	}
 	for path := range held {
 		for _, s := range w.instead[path] {
 			d.Blobs[s.Path] = s.Blob
@@ -199,8 +204,8 @@ func union(a, b map[string]bool) map[string]bool {
 	return out
 }
 
-// write stores an entry's content under its names, which stay: the time in them is that of the entry, and a merge knows by them
-// that two entries are the same one.
+// write stores an entry's content under its names, which stay: the time in them is that of the entry, and a merge knows
+// by them that two entries are the same one.
 func (w *rewriter) write(c Commit, parts [][]byte) ([]Segment, error) {
 	name := segmentName{ID: c.Segments[0].entryID(), TS: c.Segments[0].Time()}
 	var now []Segment

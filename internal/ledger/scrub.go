@@ -16,25 +16,27 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Scrub is the only thing that writes a ledger's history anew. docs/ledger-format.md has the format; this is why it is so:
+// Scrub is the only thing that writes a ledger's history anew. docs/ledger-format.md has the format; this is why it is
+// so:
 //
-//   - A turn keeps its place. Its transcript still lies where the agent keeps it, and capture tells what is new by time, role and
-//     order. So the scrubbed turn itself says that its text is not to be stored again. No list of scrubbed texts is needed, nor a hash.
-//   - Segments keep their names, and `removed` records say what was taken out. A merge takes it out of both sides (removal.go), so it makes
-//     the same commits of the history that both had, and joins the rest as ever.
-//   - A push replaces what a remote holds only if a merge with it gives one's own tip, and only in the place of the very commit that was
-//     seen there.
+//   - A turn keeps its place. Its transcript still lies where the agent keeps it, and capture tells what is new by
+//     time, role and order. So the scrubbed turn itself says that its text is not to be stored again. No list of
+//     scrubbed texts is needed, nor a hash.
+//   - Segments keep their names, and `removed` records say what was taken out. A merge takes it out of both sides
+//     (removal.go), so it makes the same commits of the history that both had, and joins the rest as ever.
+//   - A push replaces what a remote holds only if a merge with it gives one's own tip, and only in the place of the
+//     very commit that was seen there.
 //
-// The order: the ref by compare-and-swap, the remotes, the caches, the reflogs, the loose objects (discard.go). A capture at the same time wins
-// or loses the ref, and starts again. The caches of past moments and of capture are removed; the tables are made anew, because their
-// cursor is not behind the ledger any more.
+// The order: the ref by compare-and-swap, the remotes, the caches, the reflogs, the loose objects (discard.go). A
+// capture at the same time wins or loses the ref, and starts again. The caches of past moments and of capture are
+// removed; the tables are made anew, because their cursor is not behind the ledger any more.
 //
-// A process that dies anywhere has lost nothing. The same command again finds the former history in the reflog, and does the rest. So
-// it does after a remote could not be replaced: the records say what is gone, and a remote-tracking ref that still holds it says which remote
-// it is.
+// A process that dies anywhere has lost nothing. The same command again finds the former history in the reflog, and
+// does the rest. So it does after a remote could not be replaced: the records say what is gone, and a remote-tracking
+// ref that still holds it says which remote it is.
 //
-// Whoever may write to the remote can scrub there, too. So a user who takes in a scrub of their own ledger is told the SHA of its
-// former tip, which git keeps for a while.
+// Whoever may write to the remote can scrub there, too. So a user who takes in a scrub of their own ledger is told the
+// SHA of its former tip, which git keeps for a while.
 
 // PushedError is a scrub of what remotes are known to hold.
 type PushedError struct {
@@ -66,8 +68,8 @@ type Scrub struct {
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
 	Unsent   bool             // what a remote is known to hold stays
-	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to every entry,
-	// and one in which it takes something out changes, too. nil: only Targets count.
+	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to
+	// every entry, and one in which it takes something out changes, too. nil: only Targets count.
 	Retell func(e *session.Entry) int
 }
 
@@ -97,13 +99,13 @@ func (e *LaterError) Error() string {
 // Hint says what to do.
 func (*LaterError) Hint() string { return "nothing was changed; update git-rekal, then do it again" }
 
-// Scrub writes the part of the ledger anew that begins with the first commit which holds one of
-// the targets: their texts become session.Scrubbed, all else stays. One commit more says what is gone, so that no merge brings it back. Turns
-// keep their places, so that capture knows them and does not store them again.
+// Scrub writes the part of the ledger anew that begins with the first commit which holds one of the targets: their
+// texts become session.Scrubbed, all else stays. One commit more says what is gone, so that no merge brings it back.
+// Turns keep their places, so that capture knows them and does not store them again.
 //
-// It returns a PushedError where a remote holds any of it, unless told otherwise, a TargetError for a target that is not in
-// the ledger, and a LaterError where an entry that holds one says what this version does not know. The old commits are still in the repository
-// afterwards; Discard removes them.
+// It returns a PushedError where a remote holds any of it, unless told otherwise, a TargetError for a target that is
+// not in the ledger, and a LaterError where an entry that holds one says what this version does not know. The old
+// commits are still in the repository afterwards; Discard removes them.
 func (l *Ledger) Scrub(ctx context.Context, s Scrub) (out Scrubbed, err error) {
 	err = l.retryWhileMoved(func() (err error) {
 		out, err = l.scrub(ctx, s)
@@ -173,7 +175,8 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	return w.out, nil
 }
 
-// RedactUnsent redacts again what no remote is known to hold, and reads nothing else. What it takes out leaves a record, as with Scrub.
+// RedactUnsent redacts again what no remote is known to hold, and reads nothing else. What it takes out leaves a
+// record, as with Scrub.
 func (l *Ledger) RedactUnsent(ctx context.Context, by *redact.Redactor) (Scrubbed, error) {
 	return l.Scrub(ctx, Scrub{Redactor: by, Unsent: true, Retell: func(*session.Entry) int { return 0 }})
 }

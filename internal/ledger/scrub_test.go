@@ -32,11 +32,15 @@ func talk(t *testing.T, id string, from int, ts time.Time) ledger.Record {
 	}
 	for i, text := range []string{"the first turn of " + id, "use " + secret + " for " + id} {
 		n := from + i
-		s.Turns = append(s.Turns, session.Turn{Index: n, Role: session.RoleHuman, TS: morning.Add(time.Duration(n) * time.Minute), Content: text})
+		s.Turns = append(s.Turns, session.Turn{
+			Index: n, Role: session.RoleHuman,
+			TS: morning.Add(time.Duration(n) * time.Minute), Content: text,
+		})
 		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: n, Turn: n, Tool: "Bash", Cmd: "echo " + text})
 	}
 	cp := &session.Checkpoint{
-		GitSHA: strings.Repeat("a", 40), GitBranch: "of-" + secret, UserEmail: "a@example.com", TS: ts, ActorType: session.ActorHuman, Via: "commit",
+		GitSHA: strings.Repeat("a", 40), GitBranch: "of-" + secret, UserEmail: "a@example.com", TS: ts,
+		ActorType: session.ActorHuman, Via: "commit",
 		Files: []session.File{{Path: secret + ".txt", Change: "A", Blob: strings.Repeat("b", 40)}},
 	}
 	if id == harmless {
@@ -127,27 +131,36 @@ func TestScrub(t *testing.T) {
 		want                   []string // of the leaky session, in both of its parts
 	}{
 		{"a session", leaky, 1, 4, 4, 2, []string{
-			leaky + " title " + gone, leaky + " 0 " + gone, leaky + " 1 " + gone, leaky + " call 0 Bash ", leaky + " call 1 Bash ",
-			leaky + " title " + gone, leaky + " 2 " + gone, leaky + " 3 " + gone, leaky + " call 2 Bash ", leaky + " call 3 Bash ",
+			leaky + " title " + gone, leaky + " 0 " + gone, leaky + " 1 " + gone, leaky + " call 0 Bash ",
+			leaky + " call 1 Bash ",
+			leaky + " title " + gone, leaky + " 2 " + gone, leaky + " 3 " + gone, leaky + " call 2 Bash ",
+			leaky + " call 3 Bash ",
 		}},
 		{"a turn", leaky + ":3", 1, 1, 1, 1, slices.Concat(keep(leaky, 0), keep(leaky, 2)[:2],
 			[]string{leaky + " 3 " + gone}, keep(leaky, 2)[3:4], []string{leaky + " call 3 Bash "})},
-		{"a turn that the title was made of", leaky + ":0", 1, 1, 1, 1, slices.Concat([]string{leaky + " title " + gone, leaky + " 0 " + gone},
-			keep(leaky, 0)[2:3], []string{leaky + " call 0 Bash "}, keep(leaky, 0)[4:], keep(leaky, 2))},
+		{
+			"a turn that the title was made of", leaky + ":0", 1, 1, 1, 1,
+			slices.Concat([]string{leaky + " title " + gone, leaky + " 0 " + gone},
+				keep(leaky, 0)[2:3], []string{leaky + " call 0 Bash "}, keep(leaky, 0)[4:], keep(leaky, 2)),
+		},
 		{"a title", leaky[:25] + "5:title", 1, 0, 0, 2, slices.Concat([]string{leaky + " title " + gone}, keep(leaky, 0)[1:],
 			[]string{leaky + " title " + gone}, keep(leaky, 2)[1:])},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStore(t)
 			l, r := s.own(), s.repo()
-			tip := add(t, l, talk(t, harmless, 0, morning), talk(t, leaky, 0, morning.Add(time.Hour)), talk(t, harmless, 2, morning.Add(2*time.Hour)),
+			tip := add(t, l, talk(t, harmless, 0, morning), talk(t, leaky, 0, morning.Add(time.Hour)),
+				talk(t, harmless, 2, morning.Add(2*time.Hour)),
 				talk(t, leaky, 2, morning.Add(3*time.Hour)), note(t, 7, morning.Add(4*time.Hour)))
 			before := s.git("log", "--format=%an %ae %at %s", ref)
 			out, err := scrub(t, l, false, tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			harness.Equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
+			harness.Equal(t, "done", ledger.Scrubbed{
+				Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions,
+				Turns: tt.turns, Calls: tt.calls, Commits: tt.commits,
+			}, out)
 			want := slices.Concat(keep(harmless, 0), tt.want[:5], keep(harmless, 2), tt.want[5:])
 			harness.Equal(t, "told", want, told(t, r, out.Tip))
 			harness.Equal(t, "notes", []int{7}, all(t, r, out.Tip))
@@ -160,7 +173,8 @@ func TestScrub(t *testing.T) {
 				t.Fatalf("left %+v, %v", left, err)
 			}
 			s.fsck()
-			if n, most := strings.Count(s.objects(s.all()), secret+" for "+leaky), strings.Count(strings.Join(tt.want, ""), secret+" for "+leaky); n != most {
+			if n, most := strings.Count(s.objects(s.all()), secret+" for "+leaky),
+				strings.Count(strings.Join(tt.want, ""), secret+" for "+leaky); n != most {
 				t.Errorf("the text stands in %d places of all objects, want %d", n, most)
 			}
 			again, err := scrub(t, s.own(), false, tt.text)
@@ -182,10 +196,12 @@ func TestScrubCheckpoint(t *testing.T) {
 	}
 	harness.Equal(t, "subject", session.Scrubbed, s.git("log", "-1", "--format=%s", ref+"~1"))
 	segment := s.git("show", "--format=", ref+"~1")
-	if strings.Contains(segment, "of-"+secret) || strings.Contains(segment, secret+".txt") || !strings.Contains(segment, secret+" for") {
+	if strings.Contains(segment, "of-"+secret) || strings.Contains(segment, secret+".txt") ||
+		!strings.Contains(segment, secret+" for") {
 		t.Errorf("got\n%s", segment)
 	}
-	if again, err := scrub(t, l, false, string(mustCommit(t, s.repo(), out.Tip).Parents[0])); err != nil || again.Tip != out.Tip {
+	if again, err := scrub(t, l, false, string(mustCommit(t, s.repo(), out.Tip).Parents[0])); err != nil ||
+		again.Tip != out.Tip {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	if root, err := scrub(t, l, false, s.git("rev-list", "--max-parents=0", ref)); err != nil || root.Tip != root.Old {
@@ -201,7 +217,8 @@ func TestScrubRefuses(t *testing.T) {
 	push(t, l)
 	tip := add(t, l, talk(t, leaky, 2, morning.Add(time.Hour)))
 	var pushed *ledger.PushedError
-	if _, err := scrub(t, l, false, leaky+":1"); !errors.As(err, &pushed) || !slices.Equal(pushed.Remotes, []string{"origin"}) {
+	if _, err := scrub(t, l, false, leaky+":1"); !errors.As(err, &pushed) ||
+		!slices.Equal(pushed.Remotes, []string{"origin"}) {
 		t.Errorf("pushed: %v", err)
 	}
 	if now := clones[0].git("rev-parse", ref); now != string(tip) {
@@ -279,7 +296,8 @@ func TestResolveAmbiguous(t *testing.T) {
 func TestLongScrubOnTwoMachines(t *testing.T) {
 	_, clones := machines(t, 2)
 	a, b := clones[0], clones[1]
-	add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)), note(t, 1, morning.Add(time.Minute)))
+	add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)),
+		note(t, 1, morning.Add(time.Minute)))
 	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
 	for i, id := range []string{leaky, harmless} {
 		l := clones[i].own()
@@ -297,7 +315,8 @@ func TestLongScrubOnTwoMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		tips = append(tips, tip(t, l))
-		if text := c.objects(c.git("rev-list", "--objects", "--no-object-names", ref)); strings.Contains(text, secret+" for") {
+		if text := c.objects(c.git("rev-list", "--objects", "--no-object-names", ref)); strings.Contains(text,
+			secret+" for") {
 			t.Error("the text can still be reached")
 		}
 		harness.Equal(t, "notes", []int{1, 10, 11}, all(t, c.repo(), tip(t, l)))
@@ -344,7 +363,8 @@ func TestLongScrubOfOneSegmentOnTwoMachines(t *testing.T) {
 	remote.fsck()
 }
 
-// What one machine redacts again, or forgets, another one that goes on does not bring back: whoever merges them gets the same commits.
+// What one machine redacts again, or forgets, another one that goes on does not bring back: whoever merges them gets
+// the same commits.
 func TestScrubsReachTheOtherMachine(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -363,13 +383,19 @@ func TestScrubsReachTheOtherMachine(t *testing.T) {
 			}
 			return n
 		}}, `"content":"use ` + secret + " for " + leaky, []int{0, 1}, []int{1, 2}},
-		{"forgotten", ledger.Scrub{Targets: []ledger.Target{{Session: leaky}}, Forget: true}, secret + " for " + leaky, nil, []int{2}},
+		{
+			"forgotten",
+			ledger.Scrub{Targets: []ledger.Target{{Session: leaky}}, Forget: true},
+			secret + " for " + leaky, nil,
+			[]int{2},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			remote, clones := machines(t, 2)
 			remote.git("config", "receive.denyNonFastForwards", "false")
 			a, b := clones[0], clones[1]
-			add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)), note(t, 1, morning.Add(time.Minute)))
+			add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)),
+				note(t, 1, morning.Add(time.Minute)))
 			push(t, a.own())
 			b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
 			add(t, b.own(), note(t, 2, morning.Add(time.Hour)))
@@ -396,7 +422,8 @@ func TestScrubsReachTheOtherMachine(t *testing.T) {
 			}
 			harness.Equal(t, "turns", tt.kept, kept)
 			// The commits that both had are the same commits still.
-			if n := remote.git("rev-list", "--count", ref); n != "7" { // the first, three entries, what was removed, the other's note, the merge
+			// the first, three entries, what was removed, the other's note, the merge
+			if n := remote.git("rev-list", "--count", ref); n != "7" {
 				t.Errorf("%s commits", n)
 			}
 			remote.fsck()
@@ -404,7 +431,8 @@ func TestScrubsReachTheOtherMachine(t *testing.T) {
 	}
 }
 
-// What somebody pushes to one's own ledger can put neither another file of the user's into it, nor anything anywhere but among its segments.
+// What somebody pushes to one's own ledger can put neither another file of the user's into it, nor anything anywhere
+// but among its segments.
 func TestRemovalsAreHostile(t *testing.T) {
 	_, clones := machines(t, 2)
 	a, b := clones[0], clones[1]
@@ -415,7 +443,9 @@ func TestRemovalsAreHostile(t *testing.T) {
 	held := since(t, a.repo(), base)[1].Segments[0].Path
 	outside := strings.Replace(held, "segments/", "segments/../", 1)
 	add(t, a.own(), record(t, session.Entry{Removals: []session.Removal{
-		{Segment: held, Blob: private, TS: morning}, {Segment: outside, Blob: private, TS: morning}, {Segment: outside, TS: morning},
+		{Segment: held, Blob: private, TS: morning},
+		{Segment: outside, Blob: private, TS: morning},
+		{Segment: outside, TS: morning},
 	}}, "scrub", morning.Add(time.Minute)))
 	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+tracking)
 	taken, err := b.own().Adopt(t.Context(), "origin")
@@ -508,8 +538,8 @@ func TestDiscardLeaves(t *testing.T) {
 	}
 }
 
-// An object stays as long as anything of any worktree leads to it, and that is named. Once nothing does, it goes, though the commits
-// that told of it are gone.
+// An object stays as long as anything of any worktree leads to it, and that is named. Once nothing does, it goes,
+// though the commits that told of it are gone.
 func TestDiscardLeavesObjects(t *testing.T) {
 	const reached = "a HEAD, reflog or index of a worktree, or a tag of no commit, with "
 	for _, tt := range []struct {

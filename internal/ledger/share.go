@@ -13,9 +13,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// The network is `git push` and `git fetch`, run as the user's own git. A remote's ledgers arrive at the remote-tracking refs. Adopt takes them
-// in from there, and only ever adds, except for what was scrubbed. A push that is rejected fetches, merges and pushes again. A sync fetches
-// before it pushes: mostly, what it sends is merged already then.
+// The network is `git push` and `git fetch`, run as the user's own git. A remote's ledgers arrive at the
+// remote-tracking refs. Adopt takes them in from there, and only ever adds, except for what was scrubbed. A push that
+// is rejected fetches, merges and pushes again. A sync fetches before it pushes: mostly, what it sends is merged
+// already then.
 
 // trackingPrefix is where git notes what a remote's ledgers are. A plain `git fetch` of a clone
 // writes there, too, and prunes; what is taken in from there is kept elsewhere.
@@ -84,9 +85,11 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	return nil
 }
 
-// MirroredAddresses are the addresses of people whose ledgers a remote holds only as another clone knew them, because that was pushed with --mirror:
-// no sync fetches them. Those of whom something is here are left out.
-func MirroredAddresses(ctx context.Context, repo *git.Repo, remote string, attended git.Attended) (people []string, err error) {
+// MirroredAddresses are the addresses of people whose ledgers a remote holds only as another clone knew them, because
+// that was pushed with --mirror: no sync fetches them. Those of whom something is here are left out.
+func MirroredAddresses(ctx context.Context, repo *git.Repo, remote string,
+	attended git.Attended,
+) (people []string, err error) {
 	refs, err := repo.RefsAt(ctx, remote, attended, remotePrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -188,7 +191,8 @@ func Fetched(repo *git.Repo, remote string) (map[string]git.OID, error) {
 	return tips, nil
 }
 
-// RemoteSetbacks says what a remote serves less of, or otherwise, than it did, in order, given Fetched of before and after. What was taken in is kept.
+// RemoteSetbacks says what a remote serves less of, or otherwise, than it did, in order, given Fetched of before and
+// after. What was taken in is kept.
 func RemoteSetbacks(repo *git.Repo, before, after map[string]git.OID) []string {
 	var out []string
 	for ref, was := range before {
@@ -210,8 +214,8 @@ func RemoteSetbacks(repo *git.Repo, before, after map[string]git.OID) []string {
 	return out
 }
 
-// AdoptAdded is Adopt for one remote-tracking ref where nobody asked to share: nothing is given up. A ledger of which something was scrubbed is
-// refused with ErrRewritten, and left to Adopt.
+// AdoptAdded is Adopt for one remote-tracking ref where nobody asked to share: nothing is given up. A ledger of which
+// something was scrubbed is refused with ErrRewritten, and left to Adopt.
 func (l *Ledger) AdoptAdded(ctx context.Context, remote, ref string) (Adopted, error) {
 	return l.adopt(ctx, remote, strings.TrimPrefix(ref, trackingPrefix(remote)), onlyAdds)
 }
@@ -236,7 +240,8 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed refChan
 			continue // an escaped address holds no slash
 		}
 		if !isAddressRef(name) {
-			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: its name is not one that an address has", from, ErrRefused))
+			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: its name is not one that an address has", from,
+				ErrRefused))
 			continue
 		}
 		to := remotePrefix + remote + "/" + name
@@ -275,8 +280,9 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string, allowed refChan
 	return out, nil
 }
 
-// boundedTip is how much of what a remote holds of one's own ledger is taken in: whoever may push there can add to it. It is read within the bounds
-// for other people's. Where what is here is beyond them already, its owner made or took in as much, and what is not here is counted by itself.
+// boundedTip is how much of what a remote holds of one's own ledger is taken in: whoever may push there can add to it.
+// It is read within the bounds for other people's. Where what is here is beyond them already, its owner made or took in
+// as much, and what is not here is counted by itself.
 func (l *Ledger) boundedTip(ctx context.Context, tip git.OID) (git.OID, error) {
 	held, err := l.Tip()
 	if behind, _ := l.repo.IsAncestor(tip, held); behind || l.Unbounded || err != nil {
@@ -317,8 +323,11 @@ func (t *Adopted) noteDropped(ctx context.Context, repo *git.Repo, d Dropped, no
 	return errors.Join(repo.ExpireReflog(ctx, d.Ref), repo.ExpireReflog(ctx, tracking))
 }
 
-// mergeIntoRef moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was and is.
-func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID, allowed refChange) (was, now git.OID, err error) {
+// mergeIntoRef moves a ref on to hold what another tip holds, too, as far as that is allowed, and tells where it was
+// and is.
+func mergeIntoRef(ctx context.Context, repo *git.Repo, of owner, ref string, tip git.OID,
+	allowed refChange,
+) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
@@ -404,7 +413,9 @@ func (l *Ledger) explainRejection(ctx context.Context, remote string, attended g
 	return &BlockedError{Ref: l.ref, By: by, Remote: remote}
 }
 
-func (l *Ledger) send(ctx context.Context, remote string, lastSeen, tip git.OID, attended git.Attended) (sent bool, err error) {
+func (l *Ledger) send(ctx context.Context, remote string, lastSeen, tip git.OID,
+	attended git.Attended,
+) (sent bool, err error) {
 	instead, err := l.holdsAllOf(ctx, lastSeen, tip)
 	if err != nil {
 		return false, err
@@ -431,8 +442,8 @@ func (l *Ledger) holdsAllOf(ctx context.Context, old, tip git.OID) (bool, error)
 	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 
-// IsSent reports whether a remote is known to hold all of one's own ledger, if there is one. It goes by the remote-tracking ref, so a push of code
-// without new sessions costs no second connection.
+// IsSent reports whether a remote is known to hold all of one's own ledger, if there is one. It goes by the
+// remote-tracking ref, so a push of code without new sessions costs no second connection.
 func (l *Ledger) IsSent(remote string) (bool, error) {
 	tip, err := l.Tip()
 	return err == nil && (tip == "" || tip == l.lastSeenAt(remote)), err

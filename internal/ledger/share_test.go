@@ -77,7 +77,8 @@ func TestPush(t *testing.T) {
 	if sent := push(t, l); sent != 1 {
 		t.Errorf("one more: %d sent", sent)
 	}
-	// A lock that a dead process left on the remote-tracking ref keeps nobody from pushing. Without it the next push notes what is there.
+	// A lock that a dead process left on the remote-tracking ref keeps nobody from pushing. Without it the next push notes
+	// what is there.
 	add(t, l, note(t, 4, morning))
 	locked := filepath.Join(clones[0].dir, ".git", filepath.FromSlash(tracking)+".lock")
 	write(t, locked, "")
@@ -216,11 +217,15 @@ func TestMergeKeepsScrubbedSegmentsOut(t *testing.T) {
 	leaked := strings.Fields(a.git("ls-tree", "-r", "--name-only", ref, "segments/"))[0]
 
 	// a scrubs the first segment and loses the second for no reason; b goes on.
-	gone := add(t, a.own(), record(t, session.Entry{Scrubs: []session.Scrub{{Segment: leaked, TS: morning}}}, "scrub", morning.Add(time.Minute)))
+	gone := add(t, a.own(), record(t, session.Entry{Scrubs: []session.Scrub{{Segment: leaked, TS: morning}}}, "scrub",
+		morning.Add(time.Minute)))
 	r := a.repo()
 	c := mustCommit(t, r, gone)
 	other := strings.Fields(a.git("ls-tree", "-r", "--name-only", ref, "segments/"))[1]
-	without, err := r.WriteCommit(git.Draft{Base: c.Tree, Remove: []string{leaked, other}, Parents: []git.OID{gone}, Message: "x\n", Author: someone})
+	without, err := r.WriteCommit(git.Draft{
+		Base: c.Tree, Remove: []string{leaked, other}, Parents: []git.OID{gone},
+		Message: "x\n", Author: someone,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,11 +318,14 @@ func TestSegmentsOfNoDay(t *testing.T) {
 	l, r := clones[0].own(), clones[0].repo()
 	good := add(t, l, note(t, 1, morning))
 	c := mustCommit(t, r, good)
-	bad, err := r.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{good}, Message: "x\n", Author: someone, Files: map[string][]byte{
-		"segments/9999/12/31/7ZZZZZZZZZZZZZZZZZZZZZZZZZ.ndjson": nil, // of the year 10889
-		"segments/2026/11/19/01M7W59H3G669C5312M9CYEVJ5.ndjson": nil, // of the 20th
-		"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson": nil, // its last millisecond
-	}})
+	bad, err := r.WriteCommit(git.Draft{
+		Base: c.Tree, Parents: []git.OID{good}, Message: "x\n", Author: someone,
+		Files: map[string][]byte{
+			"segments/9999/12/31/7ZZZZZZZZZZZZZZZZZZZZZZZZZ.ndjson": nil, // of the year 10889
+			"segments/2026/11/19/01M7W59H3G669C5312M9CYEVJ5.ndjson": nil, // of the 20th
+			"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson": nil, // its last millisecond
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,8 @@ func (e *StrangeError) Error() string {
 	return fmt.Sprintf("ledger: %s of it not made in this clone", session.CountNoun(len(e.Commits), "commit"))
 }
 
-// Unsigned are the commits of the ledger that say something and are covered by no signature, neither their own, nor that of a commit of Sign; the first ones
-// first. Whether signatures are good is not looked at.
+// Unsigned are the commits of the ledger that say something and are covered by no signature, neither their own, nor
+// that of a commit of Sign; the first ones first. Whether signatures are good is not looked at.
 func (l *Ledger) Unsigned(ctx context.Context) (all []Unsigned, err error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
@@ -61,8 +61,8 @@ func (l *Ledger) Unsigned(ctx context.Context) (all []Unsigned, err error) {
 	return all, err
 }
 
-// madeHere are the commits that this clone appended to the ledger, as far as the reflog of its branch tells. What a fetch brought is not among them, whoever
-// calls himself its committer.
+// madeHere are the commits that this clone appended to the ledger, as far as the reflog of its branch tells. What a
+// fetch brought is not among them, whoever calls himself its committer.
 func (l *Ledger) madeHere() (map[git.OID]bool, error) {
 	made := map[git.OID]bool{}
 	err := l.repo.EachMove(l.ref, func(old, now git.OID, what string) error {
@@ -87,9 +87,9 @@ func (l *Ledger) madeHere() (map[git.OID]bool, error) {
 	return made, err
 }
 
-// Sign appends a signed commit that covers all that was written unsigned, and returns what that is; nothing is written where there is nothing.
-// It returns a StrangeError where that is something which neither this clone made nor isNamed knows, and ErrUnsigned where git.Repo.SignWith named no way, or
-// one that failed.
+// Sign appends a signed commit that covers all that was written unsigned, and returns what that is; nothing is written
+// where there is nothing. It returns a StrangeError where that is something which neither this clone made nor isNamed
+// knows, and ErrUnsigned where git.Repo.SignWith named no way, or one that failed.
 func (l *Ledger) Sign(ctx context.Context, isNamed func(git.OID) bool) (covered []Unsigned, err error) {
 	err = l.retryWhileMoved(func() (err error) {
 		tip, err := l.Check()
@@ -111,7 +111,8 @@ func (l *Ledger) Sign(ctx context.Context, isNamed func(git.OID) bool) (covered 
 	return covered, err
 }
 
-// CheckKey returns an error where git knows a commit of one's own ledger to be signed by somebody else: what it takes away, others don't.
+// CheckKey returns an error where git knows a commit of one's own ledger to be signed by somebody else: what it takes
+// away, others don't.
 func (l *Ledger) CheckKey(ctx context.Context, id git.OID) error {
 	c, err := l.repo.Commit(id)
 	if err != nil || !c.Signed {
@@ -119,7 +120,8 @@ func (l *Ledger) CheckKey(ctx context.Context, id git.OID) error {
 	}
 	said, err := l.repo.Verdicts(ctx, []git.OID{c.OID}, false)
 	if j := judge(said[c.OID], l.who.Email); err == nil && j.isSomebodyElses() {
-		err = fmt.Errorf("ledger: git knows your key as that of %s, not of %s, so nobody would follow", cmp.Or(j.Signer, "nobody any more"), l.who.Email)
+		err = fmt.Errorf("ledger: git knows your key as that of %s, not of %s, so nobody would follow",
+			cmp.Or(j.Signer, "nobody any more"), l.who.Email)
 	}
 	return err
 }
@@ -130,9 +132,12 @@ type Judgement struct {
 	Trust session.Trust
 }
 
-// JudgeSignatures says what the signature of each commit of a ledger is worth. ask returns git's verdicts on signed commits: git.Repo.Verdicts, or verdicts
-// that were stored. A commit without a verdict was not looked at. A commit of Sign by a key of the author covers the unsigned ones that it builds on.
-func JudgeSignatures(ctx context.Context, repo *git.Repo, head Head, ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error)) (map[git.OID]Judgement, error) {
+// JudgeSignatures says what the signature of each commit of a ledger is worth. ask returns git's verdicts on signed
+// commits: git.Repo.Verdicts, or verdicts that were stored. A commit without a verdict was not looked at. A commit of
+// Sign by a key of the author covers the unsigned ones that it builds on.
+func JudgeSignatures(ctx context.Context, repo *git.Repo, head Head,
+	ask func(context.Context, []git.OID) (map[git.OID]git.Verdict, error),
+) (map[git.OID]Judgement, error) {
 	var all []git.Commit
 	var signed []git.OID
 	for c, err := range repo.Walk(ctx, []git.OID{head.OID}, nil) {
@@ -196,8 +201,8 @@ func trustOf(s git.Verdict, author string) session.Trust {
 	return session.Signed
 }
 
-// isSignedBy reports whether a signer is the author: by the address of a key's user ID ("Alice <alice@example.com>"), or by one of the principals of a line of
-// allowed signers, which may be patterns ("alice@example.com,*@corp.example").
+// isSignedBy reports whether a signer is the author: by the address of a key's user ID ("Alice <alice@example.com>"),
+// or by one of the principals of a line of allowed signers, which may be patterns ("alice@example.com,*@corp.example").
 func isSignedBy(signer, author string) bool {
 	if _, rest, ok := strings.Cut(signer, " <"); ok {
 		return strings.EqualFold(strings.TrimSuffix(rest, ">"), author)
@@ -208,8 +213,8 @@ func isSignedBy(signer, author string) bool {
 	})
 }
 
-// Foreign are the commits of somebody's ledger that a key which is not the author's signed, or whose signature is bad; the latest first. A key that git
-// does not know is the author's as long as none is known as such.
+// Foreign are the commits of somebody's ledger that a key which is not the author's signed, or whose signature is bad;
+// the latest first. A key that git does not know is the author's as long as none is known as such.
 func Foreign(ctx context.Context, repo *git.Repo, head Head, judged map[git.OID]Judgement) (out []git.OID, err error) {
 	known := false
 	for _, j := range judged {

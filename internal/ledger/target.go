@@ -44,7 +44,8 @@ type TargetError struct {
 
 func (e *TargetError) Error() string {
 	if e.Turns > 0 {
-		return fmt.Sprintf("ledger: scrub: session %s has turns 0 to %d, and no %d", e.Target.Session, e.Turns-1, *e.Target.Turn)
+		return fmt.Sprintf("ledger: scrub: session %s has turns 0 to %d, and no %d", e.Target.Session, e.Turns-1,
+			*e.Target.Turn)
 	}
 	return fmt.Sprintf("ledger: scrub: your ledger holds no %q", e.Target)
 }
@@ -95,8 +96,8 @@ func (t Target) removal(c Commit, now time.Time) (r session.Removal, ok bool) {
 	return session.Removal{Entry: c.Segments[0].entryID(), TS: now}, true
 }
 
-// Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
-// ledger, at least session.MinPrefix characters, and of its commits. It returns a TargetError or a session.AmbiguousError where
+// Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own ledger, at
+// least session.MinPrefix characters, and of its commits. It returns a TargetError or a session.AmbiguousError where
 // there is not exactly one.
 func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
 	tip, err := l.Check()

@@ -1,7 +1,8 @@
 // Package lock is a file lock between processes. The system drops it when its holder dies, so none is ever stale.
 //
-// In: a path, whether to share, how long to wait. Out: a hold on it. Two holders of an exclusive lock never overlap, even if the file is
-// removed and made again. It writes nothing into the file. The caller decides what the lock protects.
+// In: a path, whether to share, how long to wait. Out: a hold on it. Two holders of an exclusive lock never overlap,
+// even if the file is removed and made again. It writes nothing into the file. The caller decides what the lock
+// protects.
 package lock
 
 import (

@@ -147,7 +147,8 @@ func TestLockOfTheDead(t *testing.T) {
 
 func TestLockWithoutFolder(t *testing.T) {
 	for _, kind := range []lock.Exclusive{lock.ToRead, lock.ToWrite} {
-		if _, err := lock.Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), kind, 0); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := lock.Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), kind, 0); !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Errorf("error %v, want fs.ErrNotExist", err)
 		}
 	}

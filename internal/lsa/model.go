@@ -1,6 +1,6 @@
-// Package lsa compares texts by latent semantic analysis (Deerwester et al., 1990): Train turns the windows of a Corpus, of about 100 words each,
-// into a Model with a vector for each term. A text's vector is the sum of its terms' vectors. SQL has these in session_embeddings; nothing else
-// uses them. It stores nothing.
+// Package lsa compares texts by latent semantic analysis (Deerwester et al., 1990): Train turns the windows of a
+// Corpus, of about 100 words each, into a Model with a vector for each term. A text's vector is the sum of its terms'
+// vectors. SQL has these in session_embeddings; nothing else uses them. It stores nothing.
 //
 // Promises: training and projecting depend on their input alone, to the bit, on any number of threads.
 package lsa

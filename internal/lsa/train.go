@@ -31,7 +31,8 @@ type Corpus struct {
 	start []int   // of each window in stems
 }
 
-// Add adds the windows of a text, given its stems: each of windowSize of them, and beginning windowStep behind the one before.
+// Add adds the windows of a text, given its stems: each of windowSize of them, and beginning windowStep behind the one
+// before.
 func (c *Corpus) Add(stems []string) {
 	for from := 0; from < len(stems); from += windowStep {
 		to := min(from+windowSize, len(stems))

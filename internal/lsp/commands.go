@@ -44,7 +44,8 @@ func (c *connection) codeActions(ctx context.Context, p rangeParams) ([]codeActi
 	if shown, ok := c.open.text(p.TextDocument.URI); ok {
 		selected := shown[offset(shown, p.Range.Start):max(offset(shown, p.Range.Start), offset(shown, p.Range.End))]
 		if selected = strings.Join(strings.Fields(selected), " "); selected != "" {
-			offer("Ask git-rekal about the selection", askSelected, string([]rune(selected)[:min(len([]rune(selected)), maxQuestion)]))
+			offer("Ask git-rekal about the selection", askSelected,
+				string([]rune(selected)[:min(len([]rune(selected)), maxQuestion)]))
 		}
 	}
 	return out, nil
@@ -53,7 +54,8 @@ func (c *connection) codeActions(ctx context.Context, p rangeParams) ([]codeActi
 // execute runs a command. Its error is the answer: the editor shows it to who asked.
 func (c *connection) execute(ctx context.Context, p executeParams) (any, error) {
 	var uri, argument string
-	if len(p.Arguments) != 2 || json.Unmarshal(p.Arguments[0], &uri) != nil || json.Unmarshal(p.Arguments[1], &argument) != nil {
+	if len(p.Arguments) != 2 || json.Unmarshal(p.Arguments[0], &uri) != nil ||
+		json.Unmarshal(p.Arguments[1], &argument) != nil {
 		return nil, fmt.Errorf("%s: give the file's URI and a text", p.Command)
 	}
 	path, err := pathOf(uri)
@@ -80,7 +82,8 @@ func (c *connection) execute(ctx context.Context, p executeParams) (any, error) 
 		return nil, errors.New(c.Explain(err))
 	}
 	file := filepath.Join(c.dir, strings.TrimPrefix(p.Command, "git-rekal.")+"-"+fileName(argument)+".txt")
-	if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil { // read-only, as editors show it
+	// read-only, as editors show it
+	if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(shown), 0o400)); err != nil {
 		return nil, err
 	}
 	if c.client.shows {

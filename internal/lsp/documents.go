@@ -55,7 +55,8 @@ func (d *documents) text(uri string) (string, bool) {
 	return text, ok
 }
 
-// apply makes one change. A place behind the end of a line is its end, as the protocol has it; one behind the text is the text's.
+// apply makes one change. A place behind the end of a line is its end, as the protocol has it; one behind the text is
+// the text's.
 func (ch change) apply(text string) string {
 	if ch.Range == nil {
 		return ch.Text

@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// Bounds of what a client sends. A message holds at most one open file with each byte escaped; a header line is some dozen bytes.
+// Bounds of what a client sends. A message holds at most one open file with each byte escaped; a header line is some
+// dozen bytes.
 const (
 	maxMessage = 64 << 20
 	maxHeader  = 4 << 10
 )
 
-// frames are the messages of the protocol: headers, an empty line, so many bytes of JSON. What is no frame is skipped up to the next line that
-// begins one, so that a client's mistake costs it one message, and not its server.
+// frames are the messages of the protocol: headers, an empty line, so many bytes of JSON. What is no frame is skipped
+// up to the next line that begins one, so that a client's mistake costs it one message, and not its server.
 //
 // The end of the input is told when what was asked before it is answered: the library can't answer any more behind it.
 type frames struct {

@@ -42,7 +42,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// FuzzFrames: whatever comes before a frame that begins on a line of its own, that frame is read, unless a frame that claims its bytes stands there.
+// FuzzFrames: whatever comes before a frame that begins on a line of its own, that frame is read, unless a frame that
+// claims its bytes stands there.
 func FuzzFrames(f *testing.F) {
 	f.Add("Content-Length: 5\r\n\r\n")
 	f.Add("Content-Length: 99999999999\r\n\r\n{")

@@ -14,7 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Line is what stands behind one line: the answer to "git-rekal/line", which docs/show.md describes. All texts are one line, and printable.
+// Line is what stands behind one line: the answer to "git-rekal/line", which docs/show.md describes. All texts are one
+// line, and printable.
 type Line struct {
 	State   string `json:"state"`             // "session", "uncommitted", "unknown" (no session is known of its commit)
 	Session string `json:"session,omitempty"` // ID
@@ -87,7 +88,8 @@ type numbered struct {
 	number, width int // from 0 on; units of UTF-16
 }
 
-// linesBehind tells what stands behind lines of a file, from 0 on; nothing where there is nothing to say, and why stands in the editor's log.
+// linesBehind tells what stands behind lines of a file, from 0 on; nothing where there is nothing to say, and why
+// stands in the editor's log.
 func (c *connection) linesBehind(ctx context.Context, uri string, from, to int) []numbered {
 	out, err := c.explainLines(ctx, uri, from, to)
 	if err != nil && ctx.Err() == nil {
@@ -162,8 +164,10 @@ func splitByLine(a result.Recall, name func(address string) string) []numbered {
 				return
 			}
 			*l = Line{
-				State: stateSession, Session: h.ID, Address: h.Address, Title: result.Printable(h.Title), Prompt: result.Printable(promptOf(h)), Author: result.Printable(name(h.Author)),
-				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie, Evidence: h.Evidence,
+				State: stateSession, Session: h.ID, Address: h.Address, Title: result.Printable(h.Title),
+				Prompt: result.Printable(promptOf(h)), Author: result.Printable(name(h.Author)),
+				Agent: result.Printable(h.Source), Model: result.Printable(h.Model), When: h.LastTurnAt, Tie: h.Tie,
+				Evidence: h.Evidence,
 			}
 			if len(h.Explains.Commits) > 0 {
 				l.Commit = h.Explains.Commits[0]
@@ -213,7 +217,8 @@ func (l Line) plainText() string {
 	}
 	day, _, _ := strings.Cut(l.When, "T")
 	return strings.Join([]string{
-		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.howKnown() + ".", "commit " + l.Commit + " · git rekal show " + l.Address,
+		l.Title, l.Prompt, strings.Join([]string{l.Author, model, day}, " · "), "Known because " + l.howKnown() + ".",
+		"commit " + l.Commit + " · git rekal show " + l.Address,
 	}, "\n")
 }
 
@@ -222,16 +227,21 @@ func (l Line) markdown() string {
 		return escaped(l.plainText())
 	}
 	parts := strings.SplitN(l.plainText(), "\n", 3)
-	return "**" + escaped(parts[0]) + "**\n\n> " + escaped(parts[1]) + "\n\n" + strings.ReplaceAll(escaped(parts[2]), "\n", "  \n")
+	return "**" + escaped(parts[0]) + "**\n\n> " + escaped(parts[1]) + "\n\n" +
+		strings.ReplaceAll(escaped(parts[2]), "\n", "  \n")
 }
 
-// escaped is a text in which Markdown finds nothing to do: sessions hold what people and agents wrote, and an editor may follow a link or load an image.
+// escaped is a text in which Markdown finds nothing to do: sessions hold what people and agents wrote, and an editor
+// may follow a link or load an image.
 func escaped(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`, "#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "&", `&amp;`, "://", `:\//`).Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`,
+		"#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "&", `&amp;`, "://", `:\//`).Replace(s)
 }
 
 // withIndex opens the repository of a folder, and its index, for one question.
-func (c *connection) withIndex(ctx context.Context, dir string, question func(context.Context, *workspace.Workspace, *ask.Moment) error) error {
+func (c *connection) withIndex(ctx context.Context, dir string,
+	question func(context.Context, *workspace.Workspace, *ask.Moment) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {

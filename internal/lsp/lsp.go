@@ -1,13 +1,16 @@
-// Package lsp answers "why is this line so" in any editor: a server of the Language Server Protocol 3.17 over a pair of streams.
+// Package lsp answers "why is this line so" in any editor: a server of the Language Server Protocol 3.17 over a pair of
+// streams.
 //
-// In: requests, and the text of open files as somebody types it. Out: only the protocol. A hover, an inlay hint or the request
-// "git-rekal/line" asks package ask for the session behind a line, as `git rekal why` does; unsaved text is compared with the commit, so each
-// line keeps its origin while others change. "Show the session" and "Show the commit" write what `git rekal show` prints into a file of this
-// process's own folder, which goes away with it, and ask the editor to open it.
+// In: requests, and the text of open files as somebody types it. Out: only the protocol. A hover, an inlay hint or the
+// request "git-rekal/line" asks package ask for the session behind a line, as `git rekal why` does; unsaved text is
+// compared with the commit, so each line keeps its origin while others change. "Show the session" and "Show the commit"
+// write what `git rekal show` prints into a file of this process's own folder, which goes away with it, and ask the
+// editor to open it.
 //
-// Between requests no repository and no database is open. Questions take turns, because an engine's memory is bounded for one, and each ends
-// after a while, or when it is cancelled. What has no answer (a file outside of a repository, a binary file, a repository without git-rekal)
-// is an empty result and a line in the editor's log, never an error that opens a dialog. It writes to no repository.
+// Between requests no repository and no database is open. Questions take turns, because an engine's memory is bounded
+// for one, and each ends after a while, or when it is cancelled. What has no answer (a file outside of a repository, a
+// binary file, a repository without git-rekal) is an empty result and a line in the editor's log, never an error that
+// opens a dialog. It writes to no repository.
 package lsp
 
 import (
@@ -39,8 +42,9 @@ type Server struct {
 // ErrNoShutdown is a client that ended without "shutdown": for that, the protocol wants the exit status 1.
 var ErrNoShutdown = errors.New(`lsp: the editor ended without "shutdown"`)
 
-// patience is how long a question may take before it gets an empty answer. parallel is how many messages are handled at once. Only one question
-// is asked at a time; the others wait, but a message that cancels one must be handled meanwhile.
+// patience is how long a question may take before it gets an empty answer. parallel is how many messages are handled at
+// once. Only one question is asked at a time; the others wait, but a message that cancels one must be handled
+// meanwhile.
 const (
 	patience = 5 * time.Second
 	parallel = 256
@@ -133,8 +137,8 @@ func cancellable[In, Out any](answer func(context.Context, In) (Out, error)) jrp
 	})
 }
 
-// cancelCodes replaces the library's error code of a cancelled request by the protocol's. In texts the replaced bytes can't occur, because their
-// quotes are escaped.
+// cancelCodes replaces the library's error code of a cancelled request by the protocol's. In texts the replaced bytes
+// can't occur, because their quotes are escaped.
 type cancelCodes struct{ channel.Channel }
 
 func (a cancelCodes) Send(text []byte) error {
@@ -151,8 +155,10 @@ func (c *connection) initialize(_ context.Context, p initializeParams) (initiali
 	var out initializeResult
 	out.ServerInfo.Name, out.ServerInfo.Version = "git-rekal", c.Version
 	out.Capabilities = serverCapabilities{
-		PositionEncoding: "utf-16", TextDocumentSync: syncOptions{OpenClose: true, Change: syncIncremental}, HoverProvider: true,
-		CodeActionProvider: true, InlayHintProvider: c.client.hints, ExecuteCommandProvider: commandOptions{Commands: []string{showSession, showCommit, askSelected}},
+		PositionEncoding: "utf-16", TextDocumentSync: syncOptions{OpenClose: true, Change: syncIncremental},
+		HoverProvider:      true,
+		CodeActionProvider: true, InlayHintProvider: c.client.hints,
+		ExecuteCommandProvider: commandOptions{Commands: []string{showSession, showCommit, askSelected}},
 	}
 	return out, nil
 }
@@ -175,5 +181,6 @@ func (c *connection) cancel(_ context.Context, p cancelParams) error {
 
 // log writes a line into the editor's log.
 func (c *connection) log(ctx context.Context, text string) {
-	_ = c.rpc.Notify(ctx, "window/logMessage", message{Type: messageInfo, Message: "git-rekal: " + text}) // a client that is gone reads no log
+	// a client that is gone reads no log
+	_ = c.rpc.Notify(ctx, "window/logMessage", message{Type: messageInfo, Message: "git-rekal: " + text})
 }

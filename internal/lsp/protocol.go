@@ -2,7 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol that are used, by its names: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
+// The parts of the protocol that are used, by its names:
+// https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
 
 type position struct {
 	Line      int `json:"line"`      // from 0

@@ -44,8 +44,8 @@ func (e Exclusions) ExcludedURL(urls []string) string {
 	return ""
 }
 
-// Excludes reports whether a repository is not set up unasked: a glob fits it or a folder above, which may also be a hidden one or node_modules, where
-// tools keep clones of their own.
+// Excludes reports whether a repository is not set up unasked: a glob fits it or a folder above, which may also be a
+// hidden one or node_modules, where tools keep clones of their own.
 func (e Exclusions) Excludes(root, commonDir string, urls []string) bool {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if base := filepath.Base(dir); e.ExcludesPath(dir) || strings.HasPrefix(base, ".") || base == "node_modules" {
@@ -58,8 +58,8 @@ func (e Exclusions) Excludes(root, commonDir string, urls []string) bool {
 	return slices.Contains(e.Cleaned, commonDir) || e.ExcludedURL(urls) != ""
 }
 
-// conditions are the same in the words of git's includeIf, so that git starts nothing in most excluded repositories. The hook itself decides in the rest:
-// where a push URL or an odd glob counts.
+// conditions are the same in the words of git's includeIf, so that git starts nothing in most excluded repositories.
+// The hook itself decides in the rest: where a push URL or an odd glob counts.
 func (e Exclusions) conditions() (all []string) {
 	all = []string{"gitdir:.*/**/.git", "gitdir:node_modules/"}
 	for _, glob := range e.Paths {
@@ -80,7 +80,8 @@ func (e Exclusions) conditions() (all []string) {
 // mostStars is how many "*" of a glob are told to git: each doubles the patterns.
 const mostStars = 5
 
-// urlPatterns are patterns of git for a glob. There "*" does not stand for a slash, but "*/**/*" stands for texts with slashes.
+// urlPatterns are patterns of git for a glob. There "*" does not stand for a slash, but "*/**/*" stands for texts with
+// slashes.
 func urlPatterns(glob string) []string {
 	glob = regexp.MustCompile(`\*+`).ReplaceAllString(regexp.MustCompile(`[\[\\]`).ReplaceAllString(glob, `\$0`), "*")
 	parts := strings.Split(glob, "*")

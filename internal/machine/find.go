@@ -15,8 +15,9 @@ type Found struct {
 	Err  error // it can't be read
 }
 
-// Find lists the repositories in a folder and below it, parents first: worktrees of all kinds, submodules, bare ones. It follows no link, and
-// leaves out folders below that are hidden or named node_modules, where tools keep clones of their own, and what skip says.
+// Find lists the repositories in a folder and below it, parents first: worktrees of all kinds, submodules, bare ones.
+// It follows no link, and leaves out folders below that are hidden or named node_modules, where tools keep clones of
+// their own, and what skip says.
 func Find(ctx context.Context, dir string, skip func(path string) bool) (all []Found, err error) {
 	err = findClones(ctx, dir, skip, &all)
 	return all, err

@@ -14,8 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/setup"
 )
 
-// Our hooks for all repositories of a user lie beside the list, in a file that a few lines at the head of git's global configuration include. globalFile
-// says which file has these lines, and what is excluded.
+// Our hooks for all repositories of a user lie beside the list, in a file that a few lines at the head of git's global
+// configuration include. globalFile says which file has these lines, and what is excluded.
 const (
 	globalFile   = "global"
 	hooksFile    = "hooks.gitconfig"
@@ -77,11 +77,15 @@ func (m Machine) writeGlobal(g global, binary string) error {
 	return errors.Join(
 		m.writeLines(globalFile, lines),
 		m.writeLines(hooksOffFile, []string{strings.TrimSuffix(off, "\n")}),
-		m.writeLines(hooksFile, []string{"# git-rekal: by \"git rekal init --global\", which writes it anew", "# git-rekal: binary " + binary, strings.TrimSuffix(on, "\n")}),
+		m.writeLines(hooksFile, []string{
+			"# git-rekal: by \"git rekal init --global\", which writes it anew",
+			"# git-rekal: binary " + binary, strings.TrimSuffix(on, "\n"),
+		}),
 	)
 }
 
-// InstallGlobal has git run our hooks in every repository of this user but those that are excluded. What a clean left stays excluded.
+// InstallGlobal has git run our hooks in every repository of this user but those that are excluded. What a clean left
+// stays excluded.
 func (m Machine) InstallGlobal(ctx context.Context, env []string, home, binary string, e Exclusions) error {
 	if m.dir == "" || home == "" {
 		return fmt.Errorf("machine: set up all repositories: %w", ErrNoHome)
@@ -103,7 +107,8 @@ func (m Machine) InstallGlobal(ctx context.Context, env []string, home, binary s
 		if err := m.writeGlobal(g, binary); err != nil {
 			return err
 		}
-		block := setup.ConfigBlock("[include]\n\tpath = "+setup.QuoteForConfig(filepath.Join(m.dir, hooksFile))+"\n", "git rekal clean --all")
+		block := setup.ConfigBlock("[include]\n\tpath = "+setup.QuoteForConfig(filepath.Join(m.dir, hooksFile))+"\n",
+			"git rekal clean --all")
 		return setup.EditConfig(g.config, func(text string) string { return setup.WithConfigBlock(text, block) })
 	})
 }
@@ -135,7 +140,8 @@ func (m Machine) RemoveGlobal(ctx context.Context) (removed bool, err error) {
 	return err == nil, err
 }
 
-// SetCleaned has the hooks for all repositories leave one alone, or no longer do so. It reports whether there are such hooks.
+// SetCleaned has the hooks for all repositories leave one alone, or no longer do so. It reports whether there are such
+// hooks.
 func (m Machine) SetCleaned(ctx context.Context, commonDir string, cleaned bool) (on bool, err error) {
 	e, on, err := m.Global()
 	if err != nil || !on || slices.Contains(e.Cleaned, commonDir) == cleaned || strings.Contains(commonDir, "\n") {

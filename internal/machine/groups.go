@@ -12,7 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Groups are the globs of each group of repositories, by its name: what the user's own configuration of git says of rekal.group.NAME.
+// Groups are the globs of each group of repositories, by its name: what the user's own configuration of git says of
+// rekal.group.NAME.
 type Groups map[string][]string
 
 // groupKey is before the name of a group.
@@ -36,8 +37,8 @@ func (g Groups) Holding(roots []os.FileInfo) []string {
 	return slices.DeleteFunc(g.Names(), func(name string) bool { return firstPathOf(roots, g[name]) == "" })
 }
 
-// PathBeside is the path of a second repository in a group that also holds the first one; "" if no group holds both. roots and other are the roots of
-// the worktrees of the two.
+// PathBeside is the path of a second repository in a group that also holds the first one; "" if no group holds both.
+// roots and other are the roots of the worktrees of the two.
 func (g Groups) PathBeside(roots, other []os.FileInfo) string {
 	for _, name := range g.Holding(roots) {
 		if path := firstPathOf(other, g[name]); path != "" {
@@ -58,7 +59,8 @@ func firstPathOf(roots []os.FileInfo, globs []string) string {
 	return ""
 }
 
-// ExpandGlobs are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend on where one stands.
+// ExpandGlobs are the folders that globs mean, sorted, each once. One that is not absolute means none: it would depend
+// on where one stands.
 func ExpandGlobs(globs []string) (paths []string) {
 	for _, glob := range globs {
 		if found, err := filepath.Glob(filepath.Clean(glob)); err == nil && filepath.IsAbs(glob) {

@@ -1,7 +1,8 @@
-// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user, the hooks for all, and
-// which of them the user's configuration of git groups (groups.go).
+// Package machine keeps what git-rekal knows beyond one repository: the list of those that init set up for this user,
+// the hooks for all, and which of them the user's configuration of git groups (groups.go).
 //
-// In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default ~/.config/git-rekal:
+// In: the home folder, and paths of repositories. Out: the list. It stands in one folder, by default
+// ~/.config/git-rekal:
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
 //	private         a session a line that no clone on this machine sends, as agent/ID
@@ -10,8 +11,8 @@
 //	hooks-off.gitconfig  switches them off
 //	made            is there if the folder above was not there before
 //
-// Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that Add made is gone. A
-// repository that was moved or deleted is left out, and its line stays, since a disk may come back.
+// Promises: several processes may add and remove at once; the file is complete or absent; with the last entry, all that
+// Add made is gone. A repository that was moved or deleted is left out, and its line stays, since a disk may come back.
 package machine
 
 import (
@@ -32,7 +33,8 @@ import (
 // Machine is the folder of one user; the zero value keeps nothing.
 type Machine struct{ dir string }
 
-// ForUser is the machine as a user has it: below $XDG_CONFIG_HOME, else below ~/.config. Without a home folder nothing is kept.
+// ForUser is the machine as a user has it: below $XDG_CONFIG_HOME, else below ~/.config. Without a home folder nothing
+// is kept.
 func ForUser(home string, getenv func(string) string) Machine {
 	switch dir := getenv("XDG_CONFIG_HOME"); {
 	case filepath.IsAbs(dir):

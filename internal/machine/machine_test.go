@@ -88,7 +88,10 @@ func TestAtOnce(t *testing.T) {
 		paths := folders(t, home, fmt.Sprint("stays", i), fmt.Sprint("goes", i))
 		want = append(want, paths[0])
 		beside.Go(func() {
-			for _, err := range []error{m.Add(t.Context(), paths[1]), m.Remove(t.Context(), paths[1]), m.Add(t.Context(), paths[0])} {
+			for _, err := range []error{
+				m.Add(t.Context(), paths[1]), m.Remove(t.Context(), paths[1]),
+				m.Add(t.Context(), paths[0]),
+			} {
 				if err != nil {
 					t.Error(err)
 				}

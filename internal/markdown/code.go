@@ -10,7 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// embedded are lexers of chroma, a file for each language. Its own package of them reads 270 whenever the process starts, which takes 7 ms.
+// embedded are lexers of chroma, a file for each language. Its own package of them reads 270 whenever the process
+// starts, which takes 7 ms.
 //
 //go:embed lexers/*.xml
 var embedded embed.FS
@@ -103,7 +104,8 @@ func (r *Renderer) tokens(code, language string) (out []chroma.Token) {
 // colouringMost is how long the colours of one piece of code take; its 8 KB take some 10 ms.
 const colouringMost = 100 * time.Millisecond
 
-// slowCode remembers when code took too long. Somebody may have written a session for that: behind slowMost pieces there are no colours for a minute.
+// slowCode remembers when code took too long. Somebody may have written a session for that: behind slowMost pieces
+// there are no colours for a minute.
 type slowCode struct {
 	now  func() time.Time
 	mu   sync.Mutex

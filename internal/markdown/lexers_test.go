@@ -21,8 +21,10 @@ var update = flag.Bool("update", false, "write the lexers of the chroma in go.mo
 
 // languages have colours.
 var languages = []string{
-	"bash", "c", "cpp", "csharp", "css", "diff", "docker", "elixir", "go", "graphql", "haskell", "hcl", "html", "ini", "java", "javascript", "json", "kotlin",
-	"lua", "make", "php", "powershell", "protobuf", "python", "ruby", "rust", "scala", "sql", "swift", "toml", "tsx", "typescript", "xml", "yaml", "zig",
+	"bash", "c", "cpp", "csharp", "css", "diff", "docker", "elixir", "go", "graphql", "haskell", "hcl", "html", "ini",
+	"java", "javascript", "json", "kotlin",
+	"lua", "make", "php", "powershell", "protobuf", "python", "ruby", "rust", "scala", "sql", "swift", "toml", "tsx",
+	"typescript", "xml", "yaml", "zig",
 }
 
 // TestLexersAreTheLibrarys holds lexers/ against those of the chroma in go.mod.
@@ -35,7 +37,8 @@ func TestLexersAreTheLibrarys(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not of the version in go.mod: go test ./internal/markdown -run TestLexersAreTheLibrarys -update; %v", file, err)
+			t.Errorf("%s is not of the version in go.mod: go test ./internal/markdown -run TestLexersAreTheLibrarys -update; %v",
+				file, err)
 		}
 	}
 	if files, err := filepath.Glob("lexers/*.xml"); err != nil || len(files) != len(languages) {
@@ -43,7 +46,8 @@ func TestLexersAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// generated is a lexer as a file. What stands between a Go file's backquotes is a template to chroma, which no file can say; here it is a string.
+// generated is a lexer as a file. What stands between a Go file's backquotes is a template to chroma, which no file can
+// say; here it is a string.
 func generated(t *testing.T, language string) []byte {
 	t.Helper()
 	lexer, ok := all.Get(language).(*chroma.RegexLexer)

@@ -1,8 +1,9 @@
 // Package markdown shows the Markdown of prompts, answers and memories as HTML.
 //
-// In: text that anybody wrote. Out: elements and classes of our own alone. HTML in the text stays text, links lead to http, https or within the
-// page, pictures are links, and nothing that was written is left out of what is shown. Code has colours where its fence names a language of
-// lexers/: each token in a span of class "com", "key", "str", "num", "fun", "ins" or "del".
+// In: text that anybody wrote. Out: elements and classes of our own alone. HTML in the text stays text, links lead to
+// http, https or within the page, pictures are links, and nothing that was written is left out of what is shown. Code
+// has colours where its fence names a language of lexers/: each token in a span of class "com", "key", "str", "num",
+// "fun", "ins" or "del".
 package markdown
 
 import (
@@ -36,7 +37,8 @@ type Renderer struct {
 // New makes one, with a clock. Lexers are read when code is first shown.
 func New(now func() time.Time) *Renderer {
 	r := &Renderer{slow: slowCode{now: now}}
-	tables := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // the policy of the pages allows no style attribute
+	// the policy of the pages allows no style attribute
+	tables := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))
 	r.markdown = goldmark.New(
 		// Without the parsers of HTML, which would leave it out, and of link definitions, which show nothing of themselves.
 		goldmark.WithParser(parser.NewParser(
@@ -52,7 +54,8 @@ func New(now func() time.Time) *Renderer {
 				util.Prioritized(parser.NewAutoLinkParser(), 300), util.Prioritized(asterisks{parser.NewEmphasisParser()}, 500),
 			),
 		)),
-		goldmark.WithExtensions(tables, extension.Strikethrough, extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}))),
+		goldmark.WithExtensions(tables, extension.Strikethrough,
+			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}))),
 		goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(r, 100))),
 	)
 	return r
@@ -74,8 +77,8 @@ func isTooMuch(content string) bool {
 	return len(content) > shownMost || nested.MatchString(content) || isDense(content)
 }
 
-// denseMost bounds the work in one block, in bytes times the links that begin in it: the parser of links reads on to the end of the block for each, 5 ns a
-// byte, so this is 20 ms. A block of 4 KB may have 1,000 links.
+// denseMost bounds the work in one block, in bytes times the links that begin in it: the parser of links reads on to
+// the end of the block for each, 5 ns a byte, so this is 20 ms. A block of 4 KB may have 1,000 links.
 const denseMost = 4_000_000
 
 // isDense reports whether a block holds more links than anybody means.
@@ -110,8 +113,8 @@ func (r *Renderer) HTML(content string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // G203: made by the functions below, and by goldmark without html.WithUnsafe
 }
 
-// SplitLong parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond them, or within it, if it is
-// the first. Code that is parted stays code.
+// SplitLong parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond
+// them, or within it, if it is the first. Code that is parted stays code.
 func (r *Renderer) SplitLong(content string, most int) (head, rest string) {
 	if len(content) <= most+most/2 {
 		return content, ""
@@ -123,7 +126,8 @@ func (r *Renderer) SplitLong(content string, most int) (head, rest string) {
 	source := []byte(content)
 	cut := 0
 	var block ast.Node
-	for n := r.markdown.Parser().Parse(text.NewReader(source)).FirstChild(); n != nil && n.Pos() <= most; n = n.NextSibling() {
+	for n := r.markdown.Parser().Parse(text.NewReader(source)).FirstChild(); n != nil &&
+		n.Pos() <= most; n = n.NextSibling() {
 		if n.Pos() >= 0 {
 			cut, block = lineStart(content, n.Pos()), n
 		}
@@ -141,7 +145,8 @@ func (r *Renderer) SplitLong(content string, most int) (head, rest string) {
 
 func lineStart(s string, at int) int { return strings.LastIndexByte(s[:at], '\n') + 1 }
 
-// CutPosition is a place at or before so many bytes where a text may be parted: behind a line where there is one, else between characters.
+// CutPosition is a place at or before so many bytes where a text may be parted: behind a line where there is one, else
+// between characters.
 func CutPosition(s string, most int) int {
 	if most >= len(s) {
 		return len(s)
@@ -215,7 +220,8 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.W
 // openingTag is the opening tag of a link; "" where no page may lead.
 func openingTag(to []byte) string {
 	to = util.URLEscape(to, true)
-	if u, err := url.Parse(string(to)); err != nil || !bytes.HasPrefix(to, []byte("#")) && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(string(to)); err != nil ||
+		!bytes.HasPrefix(to, []byte("#")) && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return ""
 	}
 	return `<a rel="nofollow noreferrer" href="` + string(util.EscapeHTML(to)) + `">`

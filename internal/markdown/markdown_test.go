@@ -15,20 +15,50 @@ func TestHTML(t *testing.T) {
 	r := New(time.Now)
 	for _, test := range []struct{ name, content, want string }{
 		{"lines stay lines", "one\ntwo\n\nthree", "<p>one<br>\ntwo</p>\n<p>three</p>\n"},
-		{"emphasis", "**all** *of* ~~it~~ `a<b`", "<p><strong>all</strong> <em>of</em> <del>it</del> <code>a&lt;b</code></p>\n"},
+		{
+			"emphasis", "**all** *of* ~~it~~ `a<b`",
+			"<p><strong>all</strong> <em>of</em> <del>it</del> <code>a&lt;b</code></p>\n",
+		},
 		{"names are not emphasis", "__init__ and _x_, 2 * 3 * 4", "<p>__init__ and _x_, 2 * 3 * 4</p>\n"},
 		{"headings", "# a\n### b", "<h3 class=\"h1\">a</h3>\n<h3 class=\"h3\">b</h3>\n"},
 		{"lists", "- a\n  1. b\n", "<ul>\n<li>a\n<ol>\n<li>b</li>\n</ol>\n</li>\n</ul>\n"},
-		{"table", "|a|b|\n|-|:-:|\n|1|<2|", "<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td>&lt;2</td>\n</tr>\n</tbody>\n</table>\n"},
-		{"code", "```go\nvar x = \"<a>\" // y\n```", "<pre class=\"code\"><span class=\"key\">var</span> x = <span class=\"str\">&quot;&lt;a&gt;&quot;</span> <span class=\"com\">// y</span>\n</pre>\n"},
-		{"code of no language", "```klingon\n<a>\n```\n    b", "<pre class=\"code\">&lt;a&gt;\n</pre>\n<pre class=\"code\">b\n</pre>\n"},
+		{
+			"table", "|a|b|\n|-|:-:|\n|1|<2|",
+			"<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td>&lt;2</td>\n</tr>\n</tbody>\n</table>\n",
+		},
+		{
+			"code", "```go\nvar x = \"<a>\" // y\n```",
+			"<pre class=\"code\"><span class=\"key\">var</span> x = <span class=\"str\">&quot;&lt;a&gt;&quot;</span> <span class=\"com\">// y</span>\n</pre>\n",
+		},
+		{
+			"code of no language", "```klingon\n<a>\n```\n    b",
+			"<pre class=\"code\">&lt;a&gt;\n</pre>\n<pre class=\"code\">b\n</pre>\n",
+		},
 		{"a fence without an end", "a\n```\nb", "<p>a</p>\n<pre class=\"code\">b\n</pre>\n"},
-		{"elements", "<b>x</b>\n\n<script>mark()</script>\n<!-- y -->", "<p>&lt;b&gt;x&lt;/b&gt;</p>\n<p>&lt;script&gt;mark()&lt;/script&gt;<br>\n&lt;!-- y --&gt;</p>\n"},
-		{"links", "[a](https://b.example/?c&d \"e\") https://f.example [g](#t3)", `<p><a rel="nofollow noreferrer" href="https://b.example/?c&amp;d">a</a> <a rel="nofollow noreferrer" href="https://f.example">https://f.example</a> <a rel="nofollow noreferrer" href="#t3">g</a></p>` + "\n"},
-		{"links that lead nowhere", "[a](javascript:mark()) <data:text/html,x> [b](c.go) [d](//e.example) ![f](file:///g)", "<p>a <code>javascript:mark()</code> data:text/html,x b <code>c.go</code> d <code>//e.example</code> f <code>file:///g</code></p>\n"},
-		{"a picture", "![a](https://b.example/c.png)", "<p><a rel=\"nofollow noreferrer\" href=\"https://b.example/c.png\">a</a></p>\n"},
-		{"definitions are shown", "[a]: https://b.example\n\n[//]: # (hidden)", "<p>[a]: <a rel=\"nofollow noreferrer\" href=\"https://b.example\">https://b.example</a></p>\n<p>[//]: # (hidden)</p>\n"},
-		{"lists too deep", strings.Repeat("- ", 60) + "<a", "<pre class=\"code\">" + strings.Repeat("- ", 60) + "&lt;a</pre>"},
+		{
+			"elements", "<b>x</b>\n\n<script>mark()</script>\n<!-- y -->",
+			"<p>&lt;b&gt;x&lt;/b&gt;</p>\n<p>&lt;script&gt;mark()&lt;/script&gt;<br>\n&lt;!-- y --&gt;</p>\n",
+		},
+		{
+			"links", "[a](https://b.example/?c&d \"e\") https://f.example [g](#t3)",
+			`<p><a rel="nofollow noreferrer" href="https://b.example/?c&amp;d">a</a> <a rel="nofollow noreferrer" href="https://f.example">https://f.example</a> <a rel="nofollow noreferrer" href="#t3">g</a></p>` + "\n",
+		},
+		{
+			"links that lead nowhere", "[a](javascript:mark()) <data:text/html,x> [b](c.go) [d](//e.example) ![f](file:///g)",
+			"<p>a <code>javascript:mark()</code> data:text/html,x b <code>c.go</code> d <code>//e.example</code> f <code>file:///g</code></p>\n",
+		},
+		{
+			"a picture", "![a](https://b.example/c.png)",
+			"<p><a rel=\"nofollow noreferrer\" href=\"https://b.example/c.png\">a</a></p>\n",
+		},
+		{
+			"definitions are shown", "[a]: https://b.example\n\n[//]: # (hidden)",
+			"<p>[a]: <a rel=\"nofollow noreferrer\" href=\"https://b.example\">https://b.example</a></p>\n<p>[//]: # (hidden)</p>\n",
+		},
+		{
+			"lists too deep", strings.Repeat("- ", 60) + "<a",
+			"<pre class=\"code\">" + strings.Repeat("- ", 60) + "&lt;a</pre>",
+		},
 		{"nothing", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) { harness.Equal(t, "HTML", test.want, string(r.HTML(test.content))) })
@@ -43,9 +73,18 @@ func TestFold(t *testing.T) {
 		head, rest    string
 	}{
 		{"short", strings.Repeat(line, 13), strings.Repeat(line, 13), ""},
-		{"before a block", strings.Repeat(line, 5) + "\n- " + strings.Repeat(line, 20), strings.Repeat(line, 5) + "\n", "- " + strings.Repeat(line, 20)},
-		{"before code", strings.Repeat(line, 5) + "```go\n" + strings.Repeat(line, 20) + "```\n", strings.Repeat(line, 5), "```go\n" + strings.Repeat(line, 20) + "```\n"},
-		{"in code", "```go\n" + strings.Repeat(line, 20) + "```\nend", "```go\n" + strings.Repeat(line, 8), "```go\n" + strings.Repeat(line, 12) + "```\nend"},
+		{
+			"before a block", strings.Repeat(line, 5) + "\n- " + strings.Repeat(line, 20), strings.Repeat(line, 5) + "\n",
+			"- " + strings.Repeat(line, 20),
+		},
+		{
+			"before code", strings.Repeat(line, 5) + "```go\n" + strings.Repeat(line, 20) + "```\n", strings.Repeat(line, 5),
+			"```go\n" + strings.Repeat(line, 20) + "```\n",
+		},
+		{
+			"in code", "```go\n" + strings.Repeat(line, 20) + "```\nend", "```go\n" + strings.Repeat(line, 8),
+			"```go\n" + strings.Repeat(line, 12) + "```\nend",
+		},
 		{"in a long line", strings.Repeat("é", 200), strings.Repeat("é", 50), strings.Repeat("é", 150)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -63,7 +102,8 @@ func FuzzHTML(f *testing.F) {
 	f.Add("\u202e``\x00\xff` &lt;b&gt; &#x202e; \\<i>")
 	f.Add(strings.Repeat("> ", 300) + "a")
 	written := map[string]string{
-		"p": "", "br": "", "strong": "", "em": "", "del": "", "code": "", "pre": "class", "span": "class", "h3": "class", "ul": "", "ol": "start", "li": "", "hr": "",
+		"p": "", "br": "", "strong": "", "em": "", "del": "", "code": "", "pre": "class", "span": "class", "h3": "class",
+		"ul": "", "ol": "start", "li": "", "hr": "",
 		"blockquote": "", "table": "", "thead": "", "tbody": "", "tr": "", "th": "", "td": "", "a": "rel href",
 	}
 	r := New(time.Now)
@@ -92,7 +132,10 @@ func FuzzHTML(f *testing.F) {
 
 // FuzzRepeated has a text shown that says the same again and again, 64 KB of it: no text takes a second.
 func FuzzRepeated(f *testing.F) {
-	for _, seed := range []string{"[a](", "[]([a](", "*a **", "a|b\n-|-\n", "- ", "```make\n$(\n```\n", "<a:", "http://a.b(", "~a~~", "[a][", "`a``"} {
+	for _, seed := range []string{
+		"[a](", "[]([a](", "*a **", "a|b\n-|-\n", "- ", "```make\n$(\n```\n", "<a:",
+		"http://a.b(", "~a~~", "[a][", "`a``",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

@@ -94,7 +94,8 @@ func (w *world) team(r *rand.Rand) []*chain {
 		topic := func() string { return topics[r.IntN(len(topics))] }
 		var lines []string
 		for j := range 4 + r.IntN(8) {
-			lines = append(lines, fmt.Sprintf("human question %d on the %s", j, topic()), fmt.Sprintf("Edit src/f%d.go", r.IntN(7)))
+			lines = append(lines, fmt.Sprintf("human question %d on the %s", j, topic()),
+				fmt.Sprintf("Edit src/f%d.go", r.IntN(7)))
 			if r.IntN(3) == 0 {
 				lines = append(lines, "assistant it is because "+topic(), fmt.Sprintf("Read src/f%d.go", r.IntN(9)))
 			}
@@ -183,7 +184,8 @@ func (w *world) tell(r *rand.Rand, c *chain, at int, own []session.Session) {
 		e.Rewrites = []session.Rewrite{{Old: fmt.Sprintf("%040d", at), New: fmt.Sprintf("%040d", at+1), TS: later(at)}}
 	}
 	for range r.IntN(3) { // of the checkpoint's commit or another, of sessions that are there or come later
-		e.Wrote = append(e.Wrote, wrote(own[r.IntN(len(own))].ID, fmt.Sprintf("%x", 1+r.IntN(15)), fmt.Sprintf("src/f%d.go", r.IntN(7)), 1+r.IntN(9), at))
+		e.Wrote = append(e.Wrote, wrote(own[r.IntN(len(own))].ID, fmt.Sprintf("%x", 1+r.IntN(15)),
+			fmt.Sprintf("src/f%d.go", r.IntN(7)), 1+r.IntN(9), at))
 	}
 	if len(e.Sessions) == 0 && e.Checkpoint == nil && len(e.Rewrites)+len(e.Wrote) == 0 {
 		return

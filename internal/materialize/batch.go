@@ -19,14 +19,15 @@ type batch struct {
 	tx     *db.Tx
 	readOn func() // see eachBatch
 
-	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
-	whole    map[string]*session.Session // those that two machines captured, as they stand
-	undone   map[string][]session.Span   // by session: turns that were taken back, of those of which a part says so
-	changed  map[string]bool             // sessions whose row or facets change
-	pending  map[string]map[string]bool  // session → files that it edited, which no commit took to which it is tied; see db.Tx.UncommittedPaths
-	memories map[string]db.MemoryRow     // those that the batch names
-	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
-	usage    []db.UsageRow               // what their requests took
+	rows    map[string]*db.SessionRow   // sessions that the batch touches or links
+	whole   map[string]*session.Session // those that two machines captured, as they stand
+	undone  map[string][]session.Span   // by session: turns that were taken back, of those of which a part says so
+	changed map[string]bool             // sessions whose row or facets change
+	// session → files that it edited, which no commit took to which it is tied; see db.Tx.UncommittedPaths
+	pending  map[string]map[string]bool
+	memories map[string]db.MemoryRow // those that the batch names
+	parts    []session.Session       // what to append, in ledger order, numbered as it will stand
+	usage    []db.UsageRow           // what their requests took
 	entries  []db.EntryRow
 	added    []db.PartRow      // what they added; those that search takes come in the order of indexed
 	saved    []db.MemoryRow    // memories to append
@@ -101,9 +102,9 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	return err
 }
 
-// checkOrder returns errRestart when an entry came late: it is earlier than what the tables
-// hold of one of its sessions or memories. Which turn is whose number, which file is whose edit, and which of two things that share an ID
-// is there would then depend on who was fetched first.
+// checkOrder returns errRestart when an entry came late: it is earlier than what the tables hold of one of its sessions
+// or memories. Which turn is whose number, which file is whose edit, and which of two things that share an ID is there
+// would then depend on who was fetched first.
 func (b *batch) checkOrder(entries []entry) error {
 	if b.fresh {
 		return nil
@@ -188,8 +189,9 @@ func (b *batch) addPart(ctx context.Context, e entry, p session.Session) error {
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
 	b.added = append(b.added, db.PartRow{
-		Item: p.ID, Entry: e.n, K: len(b.added), Turn: p.FirstTurn, NextTurn: row.NextTurn, Tool: p.FirstTool, NextTool: row.NextTool,
-		Title: row.Title, Branch: row.Branch, Facts: row.Facts,
+		Item: p.ID, Entry: e.n, K: len(b.added), Turn: p.FirstTurn, NextTurn: row.NextTurn, Tool: p.FirstTool,
+		NextTool: row.NextTool,
+		Title:    row.Title, Branch: row.Branch, Facts: row.Facts,
 	})
 	for _, u := range p.Usage {
 		u.Model = cmp.Or(u.Model, row.Model) // a part that goes on may not name it again
@@ -273,7 +275,8 @@ func (b *batch) addCheckpoint(e entry, parts []session.Session) {
 			turn = firstPrompt(parts[i])
 		}
 		b.ties = append(b.ties, attribution.Tie{
-			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn, Evidence: l.Evidence,
+			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn,
+			Evidence: l.Evidence,
 		})
 		for _, f := range cp.Files {
 			delete(b.pending[l.Session], f.Path)

@@ -15,8 +15,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// Other people's ledgers are read in steps. A recall takes 4 MB of what is new, a sync 64 MB; the rest waits for the next sync. A
-// rebuild goes as far as the tables went, and one step further. The cursor holds what was counted.
+// Other people's ledgers are read in steps. A recall takes 4 MB of what is new, a sync 64 MB; the rest waits for the
+// next sync. A rebuild goes as far as the tables went, and one step further. The cursor holds what was counted.
 
 // Limits of what other people's ledgers may cost, in bytes of their segments. The bounds say which part of a ledger
 // counts at all. What is new and within them is read in steps: a step that is not taken yet rests until the next one.
@@ -26,8 +26,8 @@ type Limits struct {
 	Recall uint64 // the same where somebody waits for an answer
 }
 
-// defaultLimits are for text that is all new words, which takes most of a second a MB and 20 times its bytes of memory: so a recall is held
-// up for seconds at worst and a sync for a minute. A team's sync brings a few MB.
+// defaultLimits are for text that is all new words, which takes most of a second a MB and 20 times its bytes of memory:
+// so a recall is held up for seconds at worst and a sync for a minute. A team's sync brings a few MB.
 func defaultLimits() Limits {
 	return Limits{Bounds: ledger.DefaultBounds(), Step: 64 << 20, Recall: 4 << 20}
 }
@@ -58,9 +58,11 @@ func (m *Materializer) bytesToRead(p *plan) uint64 {
 	return max(l.Step-min(l.Step, p.added), l.Step/fairShare)
 }
 
-// readableUpTo is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
-// Where that is counted, counted are the commits beyond what was applied.
-func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head) (to reach, counted []ledger.Commit, beyond *ledger.BoundsError, err error) {
+// readableUpTo is how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever
+// its size. Where that is counted, counted are the commits beyond what was applied.
+func (m *Materializer) readableUpTo(ctx context.Context, p *plan,
+	h ledger.Head,
+) (to reach, counted []ledger.Commit, beyond *ledger.BoundsError, err error) {
 	was := p.was[h.Ref]
 	switch {
 	case h.Remote == "":
@@ -71,7 +73,8 @@ func (m *Materializer) readableUpTo(ctx context.Context, p *plan, h ledger.Head)
 		return was, nil, nil, nil
 	}
 	limit := was.bytes + min(m.bytesToRead(p), ledger.NoLimit-was.bytes)
-	got, counted, err := m.limits().AsOf(m.Now()).SinceWithin(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
+	got, counted, err := m.limits().AsOf(m.Now()).SinceWithin(ctx, m.Repo, h.OID,
+		ledger.Cumulative{OID: was.applied, Bytes: was.bytes}, limit)
 	if errors.As(err, &beyond) {
 		err = nil
 	}
@@ -85,11 +88,13 @@ func describeReach(applied git.OID) string {
 	return fmt.Sprintf("commit %.12s", applied)
 }
 
-// writeBisecting writes what make plans. Where that fails for what ledgers hold, what is new of other people's is put off, half of it
-// and half of that, the most first, until the rest can be written: so what was in the tables stays, and one's own
-// comes in, in any case. What fails all by itself rests until it moves. What was put off comes with the next plan; it reports
-// whether there is any.
-func (m *Materializer) writeBisecting(ctx context.Context, draft func(off map[string]bool) (*plan, error), write func(*plan) error) (putOff bool, err error) {
+// writeBisecting writes what make plans. Where that fails for what ledgers hold, what is new of other people's is put
+// off, half of it and half of that, the most first, until the rest can be written: so what was in the tables stays, and
+// one's own comes in, in any case. What fails all by itself rests until it moves. What was put off comes with the next
+// plan; it reports whether there is any.
+func (m *Materializer) writeBisecting(ctx context.Context, draft func(off map[string]bool) (*plan, error),
+	write func(*plan) error,
+) (putOff bool, err error) {
 	p, err := draft(nil)
 	if err != nil {
 		return false, err
@@ -124,7 +129,8 @@ func isSystemError(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// ledgersWithMore are the ledgers of other people of which there is more than was in the tables, those that add the least first.
+// ledgersWithMore are the ledgers of other people of which there is more than was in the tables, those that add the
+// least first.
 func (p *plan) ledgersWithMore() []string {
 	var out []string
 	for ref, r := range p.cursor {

@@ -81,7 +81,8 @@ var hostile = map[string]func() []map[string]string{
 	},
 	"new words without end": func() (out []map[string]string) {
 		for i := range 12 {
-			out = append(out, map[string]string{segmentAt(10 + i): said(fmt.Sprint("words", i), 30+i, random(uint64(i), 30<<10))})
+			out = append(out, map[string]string{segmentAt(10 + i): said(fmt.Sprint("words", i), 30+i,
+				random(uint64(i), 30<<10))})
 		}
 		return out
 	},
@@ -118,7 +119,8 @@ func team(t *testing.T) *world {
 	w.append(alice, 10, entryOf(commit("1", alice), chat("hers", 0, "human hello")))
 	w.arrives(20, entryOf(commit("2", bob), chat("his", 11, "human hello")))
 	carol := "carol@example.com"
-	w.point("refs/rekal/origin/"+carol, w.append(carol, 25, entryOf(commit("3", carol), chat("carols", 12, "human hello"))))
+	w.point("refs/rekal/origin/"+carol, w.append(carol, 25,
+		entryOf(commit("3", carol), chat("carols", 12, "human hello"))))
 	runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+carol)
 	return w
 }
@@ -153,7 +155,8 @@ func TestLongLedgersBeyondTheBounds(t *testing.T) {
 			same(t, "rebuilt", w.catchUp(w.bounded(small(), "anew")), lived)
 			same(t, "step by step", w.catchUp(stepwise), lived)
 			var left int
-			if _, err := fmt.Sscanf(w.data(m, `SELECT sum(length(content))::BIGINT AS n FROM turns`)[0], `{"n":%d}`, &left); err != nil || left > 128<<10 {
+			if _, err := fmt.Sscanf(w.data(m, `SELECT sum(length(content))::BIGINT AS n FROM turns`)[0], `{"n":%d}`,
+				&left); err != nil || left > 128<<10 {
 				t.Errorf("%d bytes of it are there, %v", left, err)
 			}
 		})
@@ -175,7 +178,8 @@ func TestLongManyLedgersLeftOut(t *testing.T) {
 	}
 	w.warnings = nil
 	w.sessions(m)
-	if n := len(w.warnings); n != 4 || !strings.Contains(w.warnings[n-1], "skipped 3 more ledgers (git rekal index says which, and why)") {
+	if n := len(w.warnings); n != 4 || !strings.Contains(w.warnings[n-1],
+		"skipped 3 more ledgers (git rekal index says which, and why)") {
 		t.Errorf("warned %q", w.warnings)
 	}
 	w.warnings = nil
@@ -217,7 +221,8 @@ func TestStepsOfALedger(t *testing.T) {
 		harness.Equal(t, "a recall", []string{`{"n":1}`}, long())
 		w.warnedOnce("more is new than is read at once")
 	}
-	harness.Equal(t, "one's own", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM sessions WHERE native_id = 'more'`))
+	harness.Equal(t, "one's own", []string{`{"n":1}`},
+		w.data(m, `SELECT count(*) AS n FROM sessions WHERE native_id = 'more'`))
 	for _, n := range []int{4, 7, texts} {
 		w.warnings = nil
 		w.catchUp(m)
@@ -254,7 +259,8 @@ func TestTimesAreNotLaterThanTheirCommit(t *testing.T) {
 	text := fmt.Sprintf(`{"t":"checkpoint","git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","via":"commit"}`+"\n",
 		strings.Repeat("7", 40), bob, stamp(future)) +
 		strings.ReplaceAll(said("late", 30, "first", "second"), stamp(later(30)), stamp(future)) +
-		fmt.Sprintf(`{"t":"memory","id":%q,"title":"late","content":"late","source":"x","ts":%q,"actor_type":"human"}`+"\n", session.NewMemoryID(future, bob, "late", "late"), stamp(future))
+		fmt.Sprintf(`{"t":"memory","id":%q,"title":"late","content":"late","source":"x","ts":%q,"actor_type":"human"}`+"\n",
+			session.NewMemoryID(future, bob, "late", "late"), stamp(future))
 	name := "segments/2999/01/01/" + session.NewID(future, "a", "segment") + ".ndjson"
 	for _, c := range []struct {
 		name      string
@@ -275,9 +281,11 @@ func TestTimesAreNotLaterThanTheirCommit(t *testing.T) {
 				"captured":  `captured_at AS ts FROM sessions WHERE native_id = 'late'`,
 				"last turn": `last_turn_at AS ts FROM sessions WHERE native_id = 'late'`,
 			} {
-				harness.Equal(t, what, []string{fmt.Sprintf(`{"ts":%q}`, c.want)}, w.data(m, `SELECT ts::VARCHAR AS ts FROM (SELECT `+from+`)`))
+				harness.Equal(t, what, []string{fmt.Sprintf(`{"ts":%q}`, c.want)},
+					w.data(m, `SELECT ts::VARCHAR AS ts FROM (SELECT `+from+`)`))
 			}
-			harness.Equal(t, "turns", []string{`{"n":2}`}, w.data(m, `SELECT count(*) AS n FROM turns t JOIN sessions s ON s.id = t.session_id WHERE native_id = 'late'`))
+			harness.Equal(t, "turns", []string{`{"n":2}`},
+				w.data(m, `SELECT count(*) AS n FROM turns t JOIN sessions s ON s.id = t.session_id WHERE native_id = 'late'`))
 			w.noWarnings()
 		})
 	}
@@ -296,7 +304,8 @@ func TestCommitsOfTheFuture(t *testing.T) {
 		return w.data(m, `SELECT native_id AS id FROM sessions WHERE native_id IN ('before', 'late') ORDER BY 1`)
 	}
 	harness.Equal(t, "read", []string{`{"id":"before"}`}, there())
-	if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], fmt.Sprintf("behind commit %.12s: what was committed on 2099-01-01 waits until then", honest)) {
+	if len(w.warnings) != 1 || !strings.Contains(w.warnings[0],
+		fmt.Sprintf("behind commit %.12s: what was committed on 2099-01-01 waits until then", honest)) {
 		t.Errorf("warned %q", w.warnings)
 	}
 	now = future
@@ -306,8 +315,8 @@ func TestCommitsOfTheFuture(t *testing.T) {
 	harness.Equal(t, "read when it has come", []string{`{"id":"before"}`, `{"id":"late"}`}, there())
 }
 
-// A date in the future, by a wrong clock or by anybody's one commit, holds up only what nobody built on: what comes later counts, in its
-// order, as of a moment, too, and each reader has the same tables.
+// A date in the future, by a wrong clock or by anybody's one commit, holds up only what nobody built on: what comes
+// later counts, in its order, as of a moment, too, and each reader has the same tables.
 func TestCommitsBehindTheFuture(t *testing.T) {
 	w := team(t)
 	future := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -320,20 +329,23 @@ func TestCommitsBehindTheFuture(t *testing.T) {
 	w.point(bobs, w.again(w.raw(bobs, map[string]string{name: said("long", 20, "one", "two")}), future))
 	harness.Equal(t, "at the tip", []string{`{"c":"one"}`}, turns(m))
 	w.warnings = nil
-	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(40): said("long", 20, "one", "two", "three")}), later(40)))
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(40): said("long", 20, "one", "two", "three")}),
+		later(40)))
 	all := []string{`{"c":"one"}`, `{"c":"two"}`, `{"c":"three"}`}
 	harness.Equal(t, "behind it", all, turns(m))
 	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(50): said("other", 50, "more")}), later(50)))
 	same(t, "rebuilt", w.rebuilt(), w.catchUp(m))
 	w.noWarnings()
-	harness.Equal(t, "as of a moment", all, w.dataAt(m, ledger.Moment{Ref: "refs/heads/rekal/nobody", Until: later(45)}, long))
+	harness.Equal(t, "as of a moment", all, w.dataAt(m, ledger.Moment{Ref: "refs/heads/rekal/nobody", Until: later(45)},
+		long))
 }
 
 // A day ahead is a clock's business, and stands as it is.
 func TestTimesWithinADay(t *testing.T) {
 	w := team(t)
 	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(10): said("near", 23*60, "tomorrow")}), dawn))
-	harness.Equal(t, "a turn", []string{`{"ts":"2026-03-05 09:00:00"}`}, w.data(w.materializer(), `SELECT ts::VARCHAR AS ts FROM turns WHERE content = 'tomorrow'`))
+	harness.Equal(t, "a turn", []string{`{"ts":"2026-03-05 09:00:00"}`},
+		w.data(w.materializer(), `SELECT ts::VARCHAR AS ts FROM turns WHERE content = 'tomorrow'`))
 }
 
 // again is a commit with another date.

@@ -22,9 +22,9 @@ import (
 // of its own, of that author, which began with the other one (forked_from). So is the rest of a session whose user
 // changed address. Memories share these IDs.
 //
-// The table claims says whose ledger names which ID. A catch-up reads the claims of all that is new before it writes anything. So the
-// name of each session follows from all claims, and not from the order in which they came. Where an ID in the tables changes
-// hands, the tables are made anew.
+// The table claims says whose ledger names which ID. A catch-up reads the claims of all that is new before it writes
+// anything. So the name of each session follows from all claims, and not from the order in which they came. Where an ID
+// in the tables changes hands, the tables are made anew.
 
 // claim says that an author's ledger names an ID.
 type claim struct{ id, author string }
@@ -121,7 +121,10 @@ func (c commit) isCredible(id string) bool {
 func (e entry) claimed() map[claim]db.Claim {
 	out := map[claim]db.Claim{}
 	add := func(id string) {
-		out[claim{id, authorOf(e.email, "?")}] = db.Claim{ID: id, Email: address(e.email), Entry: e.key, Credible: e.isCredible(id)}
+		out[claim{id, authorOf(e.email, "?")}] = db.Claim{
+			ID: id, Email: address(e.email), Entry: e.key,
+			Credible: e.isCredible(id),
+		}
 	}
 	for _, p := range e.Sessions {
 		add(p.ID)
@@ -181,7 +184,8 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 		bytes += p.commits[first].bytes
 	}
 	s.readAhead = make([]entry, first)
-	failed := make([]error, min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes))) // by core; for a little, no other repository is opened
+	// by core; for a little, no other repository is opened
+	failed := make([]error, min(runtime.GOMAXPROCS(0), 1+int(p.bytes/batchBytes)))
 	var begun atomic.Int64
 	var adding sync.Mutex
 	var all sync.WaitGroup
@@ -205,7 +209,9 @@ func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 }
 
 // scanSome reads commits that nobody else has begun, beside others that do if so told: then by a repository of its own.
-func (s *store) scanSome(ctx context.Context, commits []commit, begun *atomic.Int64, beside bool, use func(i int, e entry)) (err error) {
+func (s *store) scanSome(ctx context.Context, commits []commit, begun *atomic.Int64, beside bool,
+	use func(i int, e entry),
+) (err error) {
 	repo := s.Repo
 	if beside {
 		if repo, err = repo.Reopen(); err != nil {

@@ -53,7 +53,10 @@ func (w *world) dated(email string, said, committed time.Time, e session.Entry) 
 func forged(email string, s session.Session, note session.Memory) session.Entry {
 	s.Turns = []session.Turn{{Role: session.RoleHuman, TS: s.StartedAt, Content: "forged by " + email}}
 	s.ToolCalls, note.Content = nil, "forged note by "+email
-	return session.Entry{Checkpoint: commit("6", email, "M x.go"), Sessions: []session.Session{s}, Memories: []session.Memory{note}}
+	return session.Entry{
+		Checkpoint: commit("6", email, "M x.go"), Sessions: []session.Session{s},
+		Memories: []session.Memory{note},
+	}
 }
 
 // texts are who says what by which ID.
@@ -104,7 +107,10 @@ func nobodyTakes(t *testing.T, some ...string) {
 				s, note := chat("one", 0, "human hello", "Edit a.go"), memory(15, "note", "hello")
 				steps := []func(){
 					func() {
-						w.append(alice, 20, session.Entry{Checkpoint: commit("1", alice, "M a.go"), Sessions: []session.Session{s}, Memories: []session.Memory{note}})
+						w.append(alice, 20, session.Entry{
+							Checkpoint: commit("1", alice, "M a.go"), Sessions: []session.Session{s},
+							Memories: []session.Memory{note},
+						})
 						w.append(alice, 30, purge(1, s.ID, note.ID))
 						if !mine {
 							w.pastRemote(alice)
@@ -125,11 +131,15 @@ func nobodyTakes(t *testing.T, some ...string) {
 				}
 				var want, hers []string
 				for _, item := range []struct{ id, forged string }{{s.ID, "forged by "}, {note.ID, "forged note by "}} {
-					names := map[string]string{mallory: session.IDOfOthers(item.id, branch+mallory), eve: session.IDOfOthers(item.id, branch+eve), alice: item.id}
+					names := map[string]string{
+						mallory: session.IDOfOthers(item.id, branch+mallory),
+						eve:     session.IDOfOthers(item.id, branch+eve), alice: item.id,
+					}
 					if attack.taken && !mine {
 						names[mallory], names[alice] = item.id, session.IDOfOthers(item.id, branch+alice)
 					}
-					want = append(want, text(names[alice], alice, "hello"), text(names[mallory], mallory, item.forged+mallory), text(names[eve], eve, item.forged+eve))
+					want = append(want, text(names[alice], alice, "hello"), text(names[mallory], mallory, item.forged+mallory),
+						text(names[eve], eve, item.forged+eve))
 					hers = append(hers, names[alice])
 				}
 				slices.Sort(want)
@@ -141,13 +151,17 @@ func nobodyTakes(t *testing.T, some ...string) {
 	}
 }
 
-// Who takes an ID, and the one that its owner falls back on, takes nothing more, and puts no words into anybody's mouth.
+// Who takes an ID, and the one that its owner falls back on, takes nothing more, and puts no words into anybody's
+// mouth.
 func TestNobodyTakesTheOtherID(t *testing.T) {
 	w := newWorld(t)
 	s, note := chat("one", 0, "human hello"), memory(15, "note", "hello")
 	child := chat("child", 1, "human hello")
 	child.Parent = s.ID
-	w.append(alice, 20, session.Entry{Checkpoint: commit("1", alice), Sessions: []session.Session{s, child}, Memories: []session.Memory{note}})
+	w.append(alice, 20, session.Entry{
+		Checkpoint: commit("1", alice), Sessions: []session.Session{s, child},
+		Memories: []session.Memory{note},
+	})
 	w.pastRemote(alice)
 	m := w.materializer()
 	w.catchUp(m)
@@ -198,7 +212,8 @@ func TestClaimsBehindACut(t *testing.T) {
 	w.append(alice, 20, entryOf(commit("1", alice), s))
 	w.pastRemote(alice)
 	for _, days := range []int{40, 41} {
-		w.dated(alice, later(days*1440), later(days*1440), entryOf(commit("2", alice), chat(fmt.Sprint(days), days*1440, "human bye")))
+		w.dated(alice, later(days*1440), later(days*1440),
+			entryOf(commit("2", alice), chat(fmt.Sprint(days), days*1440, "human bye")))
 	}
 	w.point("refs/heads/hers", w.tipOf(there))
 	dir := filepath.Join(t.TempDir(), "clone")

@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// clampTimes makes times of an entry that are later than its commit's that one: nobody says today what was said tomorrow, and it
-// would stand before everything else for ever.
+// clampTimes makes times of an entry that are later than its commit's that one: nobody says today what was said
+// tomorrow, and it would stand before everything else for ever.
 func (e *entry) clampTimes() {
 	made := e.When.UTC()
 	for _, ts := range e.times() {

@@ -55,7 +55,8 @@ func TestLongKilledAtAnyMoment(t *testing.T) {
 		if i%3 == 1 {
 			text += strings.Repeat(" and more of it", 50_000)
 		}
-		w.append(alice, 10*i+9, entryOf(commit(fmt.Sprintf("%x", 1+i%15), alice, "M a.go"), chat(fmt.Sprint(i), 10*i+2, text, "Edit a.go")))
+		w.append(alice, 10*i+9, entryOf(commit(fmt.Sprintf("%x", 1+i%15), alice, "M a.go"),
+			chat(fmt.Sprint(i), 10*i+2, text, "Edit a.go")))
 		cmd := start(t, role, w.dir, "0")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -88,7 +89,8 @@ func TestLongFullDisk(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 1, entryOf(nil, chat("first", 0, "human hello")))
 	m := w.materializer()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=8m", "none", m.Dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=8m", "none",
+		m.Dir).CombinedOutput(); err != nil {
 		t.Skipf("no small disk can be made here: %s", out)
 	}
 	t.Cleanup(func() {
@@ -114,7 +116,8 @@ func TestLongFullDisk(t *testing.T) {
 			w.append(alice, 20, entryOf(nil, chat("large", 11, "human hello", "assistant "+noise(c.size))))
 			filler := w.fill(m.Dir, c.room)
 			harness.Equal(t, "sessions", 1, w.count(m))
-			if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], "the index is behind the ledger") || strings.Contains(w.warnings[0], "\n") {
+			if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], "the index is behind the ledger") ||
+				strings.Contains(w.warnings[0], "\n") {
 				t.Errorf("warned %q, want one line", w.warnings)
 			}
 			if err := m.CatchUp(t.Context()); err == nil {
@@ -187,8 +190,8 @@ func hold(ctx context.Context, dir string, _ int) error {
 	return held.Release()
 }
 
-// While another process writes, readers add what is missing for themselves; where that is much, they answer from the state
-// before, with one line. Who has nothing to answer from waits.
+// While another process writes, readers add what is missing for themselves; where that is much, they answer from the
+// state before, with one line. Who has nothing to answer from waits.
 func TestLongReadersDuringARebuild(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 1, entryOf(nil, chat("first", 0, "human hello")))
@@ -265,7 +268,8 @@ func TestLongCrowd(t *testing.T) {
 			cmd := start(t, role, w.dir, fmt.Sprint(100*turn+i))
 			go func() {
 				out, err := cmd.CombinedOutput()
-				if warned := strings.Count(string(out), "warning: "); err == nil && warned > strings.Count(string(out), lock.ErrBusy.Error()) {
+				if warned := strings.Count(string(out), "warning: "); err == nil &&
+					warned > strings.Count(string(out), lock.ErrBusy.Error()) {
 					err = errors.New("it warned")
 				}
 				if err != nil {
@@ -294,7 +298,8 @@ func tell(ctx context.Context, dir string, n int) error {
 		return err
 	}
 	defer repo.Close()
-	l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n % 2), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))
+	l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n % 2), When: dawn},
+		rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))
 	if err != nil {
 		return err
 	}
@@ -304,7 +309,10 @@ func tell(ctx context.Context, dir string, n int) error {
 			return err
 		}
 		s := chat(fmt.Sprint("told ", n), n, "human what about the "+topics[n%len(topics)], "Edit a.go")
-		_, err = appendTo(ctx, l, tip, 1000+n, session.Entry{Checkpoint: commit("3", writer(n%2), "M a.go"), Sessions: []session.Session{s}})
+		_, err = appendTo(ctx, l, tip, 1000+n, session.Entry{
+			Checkpoint: commit("3", writer(n%2), "M a.go"),
+			Sessions:   []session.Session{s},
+		})
 		if err == nil {
 			break
 		}

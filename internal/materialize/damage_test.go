@@ -34,7 +34,10 @@ func TestDamagedFileIsMadeAnew(t *testing.T) {
 	}{
 		{"missing", func() error { return os.Remove(file) }, false},
 		{"zero length", func() error { return os.Truncate(file, 0) }, false},
-		{"no database", func() error { return os.WriteFile(file, bytes.Repeat([]byte("not a database\n"), 5000), 0o600) }, true},
+		{
+			"no database", func() error { return os.WriteFile(file, bytes.Repeat([]byte("not a database\n"), 5000), 0o600) },
+			true,
+		},
 		{"cut in the header", func() error { return os.Truncate(file, 50) }, true},
 		{"cut in the middle", func() error { return os.Truncate(file, int64(len(whole)/2)) }, true},
 		{"header overwritten", func() error {
@@ -124,12 +127,15 @@ func TestLongUnreadableSegmentIsSkipped(t *testing.T) {
 	m := w.materializer()
 	w.catchUp(m)
 	w.raw("refs/heads/rekal/"+alice, map[string]string{
-		"segments/2026/03/04/01KJWGYKR00000000000000000.ndjson":   sessionLine(hers) + `{"t":"turn","i":7,"role":"human","content":"surprise"}` + "\n",
-		"segments/2026/03/04/01KJWGYKR00000000000000000.1.ndjson": sessionLine(more) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:12:00.000Z","content":"goodbye"}` + "\n",
+		"segments/2026/03/04/01KJWGYKR00000000000000000.ndjson": sessionLine(hers) +
+			`{"t":"turn","i":7,"role":"human","content":"surprise"}` + "\n",
+		"segments/2026/03/04/01KJWGYKR00000000000000000.1.ndjson": sessionLine(more) +
+			`{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:12:00.000Z","content":"goodbye"}` + "\n",
 	})
 	w.append(alice, 30, entryOf(commit("2", alice), chat("last", 25, "human and the rest")))
 	lived := w.catchUp(m)
-	w.warnedOnce(`skipped a segment in the ledger of "` + alice + `": segments/2026/03/04/01KJWGYKR00000000000000000.ndjson: `)
+	w.warnedOnce(`skipped a segment in the ledger of "` + alice +
+		`": segments/2026/03/04/01KJWGYKR00000000000000000.ndjson: `)
 	harness.Equal(t, "turns", []string{`{"content":"and the rest"}`, `{"content":"goodbye"}`, `{"content":"hello"}`},
 		w.data(m, `SELECT content FROM turns ORDER BY ALL`))
 	w.warnings = nil
@@ -152,7 +158,8 @@ func TestLongBatchesAreOneStep(t *testing.T) {
 			fmt.Fprintf(&b, `{"t":"turn","i":%d,"role":"human","ts":%q,"content":"page %d%s"}`+"\n",
 				j, later(20+i).Add(time.Duration(j)*time.Second).Format("2006-01-02T15:04:05.000Z"), j, strings.Repeat(" ", 1<<20))
 		}
-		w.raw("refs/heads/rekal/"+alice, map[string]string{fmt.Sprintf("segments/2026/03/04/01KJWGYKR%017d.ndjson", i): b.String()})
+		w.raw("refs/heads/rekal/"+alice, map[string]string{fmt.Sprintf("segments/2026/03/04/01KJWGYKR%017d.ndjson",
+			i): b.String()})
 	}
 	ctx, cancel := context.WithCancel(t.Context()) // ends behind the first batch
 	defer cancel()
@@ -171,8 +178,10 @@ func TestLongBatchesAreOneStep(t *testing.T) {
 	}
 	same(t, "tables after half of it", before, w.dump(m))
 	w.catchUp(m)
-	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.data(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns`))
-	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.index(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns_ft`))
+	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`},
+		w.data(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns`))
+	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`},
+		w.index(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns_ft`))
 	w.noWarnings()
 }
 

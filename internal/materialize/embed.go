@@ -49,8 +49,8 @@ func (m *Materializer) tellProgress(ctx context.Context, e search.Embedder, tota
 // lookAgain is how often a process that waits for another one looks how far that is.
 const lookAgain = 500 * time.Millisecond
 
-// Unembedded is how many sessions and memories of the index lack vectors of a model. It changes nothing, and knows nothing of what the
-// index does not have yet.
+// Unembedded is how many sessions and memories of the index lack vectors of a model. It changes nothing, and knows
+// nothing of what the index does not have yet.
 func (m *Materializer) Unembedded(ctx context.Context, model string) (left int, err error) {
 	d, err := db.Open(ctx, m.filePath(indexFile), db.ReadOnly)
 	if err != nil {
@@ -92,7 +92,8 @@ func (m *Materializer) carryVectors(ctx context.Context) error {
 	if err != nil || !some {
 		return old.Close()
 	}
-	err = db.Change(ctx, m.filePath(indexFile+fresh), db.Fresh, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
+	err = db.Change(ctx, m.filePath(indexFile+fresh), db.Fresh,
+		func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
 	if err != nil && ctx.Err() == nil {
 		m.Warn(fmt.Errorf("the vectors of the embedding model are lost: %w", err))
 		err = nil

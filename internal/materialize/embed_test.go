@@ -142,7 +142,8 @@ func TestLongEmbedHoldsNobodyUp(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // or they wait for each other for ever
 		defer cancel()
-		w.append(alice, 500+n, entryOf(commit("9", alice), chat(fmt.Sprintf("meanwhile-%d", n), 499+n, "human is there somebody meanwhile?")))
+		w.append(alice, 500+n, entryOf(commit("9", alice),
+			chat(fmt.Sprintf("meanwhile-%d", n), 499+n, "human is there somebody meanwhile?")))
 		if err := errors.Join(m2.CatchUp(ctx), m2.Embed(ctx, other.embedder()), m2.Rebuild(ctx)); err != nil {
 			t.Error(err)
 		}

@@ -68,7 +68,8 @@ func TestLongSkippedLedgersAreTriedAgain(t *testing.T) {
 			mend()
 			w.warnings = nil
 			lived := w.catchUp(m)
-			harness.Equal(t, "mended", []string{`{"s":"hers"}`, `{"s":"one"}`, `{"s":"two"}`, `{"s":"three"}`, `{"s":"more"}`}, sessions())
+			harness.Equal(t, "mended", []string{`{"s":"hers"}`, `{"s":"one"}`, `{"s":"two"}`, `{"s":"three"}`, `{"s":"more"}`},
+				sessions())
 			same(t, "rebuilt", w.rebuilt(), lived)
 			w.noWarnings()
 		})
@@ -143,12 +144,18 @@ func TestLongSegmentsByOthersAreSkipped(t *testing.T) {
 	w.point("refs/rekal/origin/aaron@example.com", hers)
 	m := w.materializer()
 	lived := w.catchUp(m)
-	harness.Equal(t, "sessions", []string{`{"s":"hers","user_email":"alice@example.com"}`, `{"s":"his","user_email":"bob@example.com"}`},
+	harness.Equal(t, "sessions", []string{
+		`{"s":"hers","user_email":"alice@example.com"}`,
+		`{"s":"his","user_email":"bob@example.com"}`,
+	},
 		w.data(m, `SELECT native_id AS s, user_email FROM sessions ORDER BY s`))
 	if len(w.warnings) != 2 {
 		t.Fatalf("warned %q, want two", w.warnings)
 	}
-	for i, want := range []string{`skipped a segment in the ledger of "aaron@example.com": `, `skipped 12 segments in the ledger of "bob@example.com": the first: `} {
+	for i, want := range []string{
+		`skipped a segment in the ledger of "aaron@example.com": `,
+		`skipped 12 segments in the ledger of "bob@example.com": the first: `,
+	} {
 		if !strings.HasPrefix(w.warnings[i], want) || !strings.Contains(w.warnings[i], alice) {
 			t.Errorf("warned %q, want %q", w.warnings[i], want)
 		}
@@ -180,7 +187,8 @@ func TestLongLinkBeforeItsSession(t *testing.T) {
 	w.catchUp(m)
 	w.point(there, late)
 	lived := w.catchUp(m)
-	harness.Equal(t, "links", []string{`{"session_id":"` + s.ID + `"}`}, w.data(m, `SELECT session_id FROM checkpoint_sessions`))
+	harness.Equal(t, "links", []string{`{"session_id":"` + s.ID + `"}`},
+		w.data(m, `SELECT session_id FROM checkpoint_sessions`))
 	harness.Equal(t, "files", []string{`{"session_id":"` + s.ID + `"}`}, w.index(m, `SELECT session_id FROM files_index`))
 	same(t, "rebuilt", w.rebuilt(), lived)
 	w.noWarnings()
@@ -276,7 +284,10 @@ func (w *world) hide(rev string) (mend func()) {
 // root is a ledger of one commit with these files.
 func (w *world) root(files map[string]string) git.OID {
 	w.t.Helper()
-	d := git.Draft{Message: "root\n", Files: map[string][]byte{}, Author: git.Signature{Name: "Somebody", Email: bob, When: dawn}}
+	d := git.Draft{
+		Message: "root\n", Files: map[string][]byte{},
+		Author: git.Signature{Name: "Somebody", Email: bob, When: dawn},
+	}
 	for path, text := range files {
 		d.Files[path] = []byte(text)
 	}

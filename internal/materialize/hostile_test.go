@@ -17,7 +17,8 @@ const evil = "refs/rekal/origin/aaa@evil.example" // comes before alice's by nam
 // branch that names alice's own commits, fetched before hers.
 func TestLongNobodySpeaksForAnother(t *testing.T) {
 	w := newWorld(t)
-	forged := w.append("aaa@evil.example", 5, entryOf(commit("7", alice, "M x.go"), chat("forged", 0, "human I never said this")))
+	forged := w.append("aaa@evil.example", 5, entryOf(commit("7", alice, "M x.go"),
+		chat("forged", 0, "human I never said this")))
 	w.point(evil, forged)
 	hers := w.append(alice, 10, entryOf(commit("1", strings.ToUpper(alice)), chat("hers", 0, "human hello")))
 	w.point("refs/rekal/origin/aab@evil.example", hers)
@@ -30,7 +31,8 @@ func TestLongNobodySpeaksForAnother(t *testing.T) {
 	harness.Equal(t, "turns", []string{`{"content":"hello","user_email":"alice@example.com"}`},
 		w.data(m, `SELECT t.content, s.user_email FROM turns t JOIN sessions s ON s.id = t.session_id`))
 	harness.Equal(t, "checkpoints", 1, len(lived["checkpoints"]))
-	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of "aaa@evil.example"`) || !strings.Contains(w.warnings[0], `it is by "alice@example.com"`) {
+	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of "aaa@evil.example"`) ||
+		!strings.Contains(w.warnings[0], `it is by "alice@example.com"`) {
 		t.Errorf("warned %q", w.warnings)
 	}
 
@@ -39,7 +41,8 @@ func TestLongNobodySpeaksForAnother(t *testing.T) {
 	more := w.append(alice, 20, entryOf(commit("2", alice), chat("more", 15, "human and more")))
 	w.point("refs/rekal/origin/aab@evil.example", more)
 	same(t, "rebuilt", w.rebuilt(), w.catchUp(m))
-	harness.Equal(t, "turns", []string{`{"content":"and more"}`, `{"content":"hello"}`}, w.data(m, `SELECT content FROM turns ORDER BY ALL`))
+	harness.Equal(t, "turns", []string{`{"content":"and more"}`, `{"content":"hello"}`},
+		w.data(m, `SELECT content FROM turns ORDER BY ALL`))
 }
 
 // A ledger that adds to another author's session by its ID, or tells it anew, before or behind
@@ -82,7 +85,8 @@ func TestLongNobodyAddsToAnother(t *testing.T) {
 			func(w *world) { w.append(alice, 20, entryOf(commit("1", alice, "M f1.go"), slice(s, 0, 2))) },
 			func(w *world) { w.append(bob, 15, entryOf(commit("2", bob, "M f2.go"), forged(s))) },
 		}, []string{
-			strings.Replace(hers[0], `"forked":false`, `"forked":true`, 1), strings.Replace(hers[1], `"forked":false`, `"forked":true`, 1),
+			strings.Replace(hers[0], `"forked":false`, `"forked":true`, 1),
+			strings.Replace(hers[1], `"forked":false`, `"forked":true`, 1),
 			strings.Replace(his, `"forked":true`, `"forked":false`, 1),
 		}},
 		{"a link", []func(*world){
@@ -103,8 +107,10 @@ func TestLongNobodyAddsToAnother(t *testing.T) {
 				lived = w.catchUp(m)
 			}
 			harness.Equal(t, "turns", c.want, w.data(m, said))
-			harness.Equal(t, "her commits are hers", []string{}, append([]string{}, w.data(m, `SELECT c.user_email FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint_id JOIN sessions s ON s.id = l.session_id WHERE c.user_email <> s.user_email`)...))
-			harness.Equal(t, "her files are hers", []string{}, append([]string{}, w.index(m, `SELECT file_path FROM files_index f JOIN session_facets s ON s.session_id = f.session_id WHERE (user_email = 'alice@example.com') <> (file_path IN ('f0.go', 'f1.go')) AND user_email = 'alice@example.com'`)...))
+			harness.Equal(t, "her commits are hers", []string{},
+				append([]string{}, w.data(m, `SELECT c.user_email FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint_id JOIN sessions s ON s.id = l.session_id WHERE c.user_email <> s.user_email`)...))
+			harness.Equal(t, "her files are hers", []string{},
+				append([]string{}, w.index(m, `SELECT file_path FROM files_index f JOIN session_facets s ON s.session_id = f.session_id WHERE (user_email = 'alice@example.com') <> (file_path IN ('f0.go', 'f1.go')) AND user_email = 'alice@example.com'`)...))
 			same(t, "rebuilt", w.rebuilt(), lived)
 			w.noWarnings()
 		})
@@ -131,7 +137,8 @@ func TestOneLineForEachLedger(t *testing.T) {
 func TestLongShallowClone(t *testing.T) {
 	w := newWorld(t)
 	for n := range 4 {
-		w.append(alice, 10*n+10, entryOf(commit(fmt.Sprint(n), alice, fmt.Sprint("M f", n)), chat(fmt.Sprint("s", n), 10*n, "human hello", fmt.Sprint("Edit f", n))))
+		w.append(alice, 10*n+10, entryOf(commit(fmt.Sprint(n), alice, fmt.Sprint("M f", n)),
+			chat(fmt.Sprint("s", n), 10*n, "human hello", fmt.Sprint("Edit f", n))))
 	}
 	full := w.catchUp(w.materializer())
 	dir := filepath.Join(t.TempDir(), "clone")

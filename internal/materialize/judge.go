@@ -13,9 +13,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// JudgeSignatures notes what the signatures of the ledgers' commits are worth. keys and sameForKey are of signature.KeysFingerprint: what was found with other keys is looked at
-// again. Git is asked of at most so many commits, the latest of each ledger first; all is whether none is left.
-func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool, limit int) (all bool, err error) {
+// JudgeSignatures notes what the signatures of the ledgers' commits are worth. keys and sameForKey are of
+// signature.KeysFingerprint: what was found with other keys is looked at again. Git is asked of at most so many
+// commits, the latest of each ledger first; all is whether none is left.
+func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool,
+	limit int,
+) (all bool, err error) {
 	index := embeddable{m}
 	heads, err := m.ledgersRead()
 	if err != nil {
@@ -40,16 +43,17 @@ func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameFor
 	before := verdictsOf(known)
 	rows := map[[2]string]db.SignatureRow{}
 	for _, h := range heads {
-		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h, func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-			said := before.of(ids)
-			ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
-			all = all && len(ids) <= limit
-			ids = ids[max(0, len(ids)-limit):]
-			limit -= len(ids)
-			more, err := m.Repo.Verdicts(ctx, ids, sameForKey)
-			maps.Copy(said, more)
-			return said, err
-		})
+		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h,
+			func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+				said := before.of(ids)
+				ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
+				all = all && len(ids) <= limit
+				ids = ids[max(0, len(ids)-limit):]
+				limit -= len(ids)
+				more, err := m.Repo.Verdicts(ctx, ids, sameForKey)
+				maps.Copy(said, more)
+				return said, err
+			})
 		if ctx.Err() != nil {
 			return false, err
 		}
@@ -60,7 +64,8 @@ func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameFor
 		}
 		for id, j := range judged {
 			key := [2]string{string(id), address(h.Email)}
-			if j.Trust > rows[key].Trust { // of several branches of one ledger the best one counts, which a commit of Sign may cover
+			// of several branches of one ledger the best one counts, which a commit of Sign may cover
+			if j.Trust > rows[key].Trust {
 				rows[key] = db.SignatureRow{Commit: key[0], Email: key[1], Letter: j.Letter, Signer: j.Signer, Trust: j.Trust}
 			}
 		}
@@ -73,7 +78,8 @@ func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameFor
 	})
 }
 
-// readSignatures is what the index knows of signatures, for one that is made anew: git takes long for many. Where it can't be read, they are judged anew.
+// readSignatures is what the index knows of signatures, for one that is made anew: git takes long for many. Where it
+// can't be read, they are judged anew.
 func (m *Materializer) readSignatures(ctx context.Context) (keys string, all []db.SignatureRow) {
 	old, err := db.OpenReplaced(ctx, m.filePath(indexFile))
 	if err != nil {
@@ -144,9 +150,10 @@ func (m *Materializer) ForeignCommits(ctx context.Context, ref, keys string) (ou
 		if h.Ref != ref {
 			continue
 		}
-		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h, func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-			return before.of(ids), nil
-		})
+		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h,
+			func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
+				return before.of(ids), nil
+			})
 		if err != nil {
 			return nil, err
 		}

@@ -39,15 +39,20 @@ func signedWorld(t *testing.T) *world {
 	}
 	key := string(wire("ssh-ed25519", string(public)))
 	allowed := filepath.Join(t.TempDir(), "allowed")
-	if err := os.WriteFile(allowed, []byte(alice+" ssh-ed25519 "+base64.StdEncoding.EncodeToString([]byte(key))), 0o600); err != nil {
+	if err := os.WriteFile(allowed, []byte(alice+" ssh-ed25519 "+base64.StdEncoding.EncodeToString([]byte(key))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	runGit(t, w.dir, "config", "gpg.ssh.allowedSignersFile", allowed)
-	w.repo.SignWith(func(_ context.Context, payload []byte) ([]byte, error) { // as ssh-keygen does, which takes a while for many
+	// as ssh-keygen does, which takes a while for many
+	w.repo.SignWith(func(_ context.Context, payload []byte) ([]byte, error) {
 		sum := sha512.Sum512(payload)
 		signed := ed25519.Sign(private, append([]byte("SSHSIG"), wire("git", "", "sha512", string(sum[:]))...))
 		parts := wire(key, "git", "", "sha512", string(wire("ssh-ed25519", string(signed))))
-		return pem.EncodeToMemory(&pem.Block{Type: "SSH SIGNATURE", Bytes: append([]byte("SSHSIG\x00\x00\x00\x01"), parts...)}), nil
+		return pem.EncodeToMemory(&pem.Block{
+			Type:  "SSH SIGNATURE",
+			Bytes: append([]byte("SSHSIG\x00\x00\x00\x01"), parts...),
+		}), nil
 	})
 	return w
 }
@@ -85,7 +90,10 @@ func TestJudgedOnce(t *testing.T) {
 	if err = errors.Join(err, r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	harness.Equal(t, "with a program that fails", map[string]session.Trust{ids[0]: session.Verified, ids[1]: session.Verified, ids[2]: session.Signed}, got)
+	harness.Equal(t, "with a program that fails", map[string]session.Trust{
+		ids[0]: session.Verified,
+		ids[1]: session.Verified, ids[2]: session.Signed,
+	}, got)
 	w.noWarnings()
 }
 

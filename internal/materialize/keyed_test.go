@@ -16,8 +16,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestLongKeyedQuestions asks on random ledgers what recall, why and log ask of the index by a key, and compares it with SQL on the tables of the
-// schema page, which say it without keys.
+// TestLongKeyedQuestions asks on random ledgers what recall, why and log ask of the index by a key, and compares it
+// with SQL on the tables of the schema page, which say it without keys.
 func TestLongKeyedQuestions(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -57,12 +57,14 @@ func (w *world) keyed(m *materialize.Materializer) {
 			t.Errorf("%s: asked of too little", question)
 		}
 	}
-	paths := join(w.pairs(m, materialize.DataDB, `SELECT path, session_id FROM tool_calls WHERE path IS NOT NULL AND NOT failed`),
+	paths := join(w.pairs(m, materialize.DataDB,
+		`SELECT path, session_id FROM tool_calls WHERE path IS NOT NULL AND NOT failed`),
 		w.pairs(m, materialize.IndexDB, `SELECT file_path, session_id FROM files_index`))
 	ask("sessions of a path", paths, func(path string) ([]string, error) {
 		return r.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "^" + regexp.QuoteMeta(path) + "$"}}, Purged: db.With})
 	})
-	ask("code commits of a path", w.pairs(m, materialize.DataDB, `SELECT file_path, git_sha FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id WHERE git_sha NOT SIMILAR TO '0*'`),
+	ask("code commits of a path", w.pairs(m, materialize.DataDB,
+		`SELECT file_path, git_sha FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id WHERE git_sha NOT SIMILAR TO '0*'`),
 		func(path string) (out []string, err error) {
 			commits, err := r.CodeCommits(ctx, db.CodeQuery{Files: map[string]db.Key{path: 0}, Until: later(1e6), Limit: 1e6})
 			for _, c := range commits {
@@ -70,20 +72,24 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("sessions behind a commit", w.pairs(m, materialize.IndexDB, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits WHERE tie <> 'talked'`),
+	ask("sessions behind a commit", w.pairs(m, materialize.IndexDB,
+		`SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits WHERE tie <> 'talked'`),
 		func(sha string) (out []string, err error) {
 			ties, err := r.TiesOfCommits(ctx, []string{sha})
 			for _, tie := range ties[sha] {
-				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Kind.IsWeak(), " ", tie.Turn, " ", tie.Lines))
+				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Kind.IsWeak(), " ", tie.Turn, " ",
+					tie.Lines))
 			}
 			return out, err
 		})
-	ask("sessions that talked before a commit", w.pairs(m, materialize.IndexDB, `SELECT git_sha, session_id FROM session_commits WHERE tie = 'talked'`),
+	ask("sessions that talked before a commit", w.pairs(m, materialize.IndexDB,
+		`SELECT git_sha, session_id FROM session_commits WHERE tie = 'talked'`),
 		func(sha string) ([]string, error) {
 			talked, err := r.TalkedAt(ctx, []string{sha})
 			return talked[sha], err
 		})
-	ask("commits behind which a session stands", w.pairs(m, materialize.IndexDB, `SELECT session_id, git_sha FROM session_commits WHERE tie <> 'talked'`),
+	ask("commits behind which a session stands", w.pairs(m, materialize.IndexDB,
+		`SELECT session_id, git_sha FROM session_commits WHERE tie <> 'talked'`),
 		func(id string) ([]string, error) {
 			ties, err := r.TiesOfSessions(ctx, []string{id})
 			return commitsOf(ties[id]), err
@@ -93,7 +99,8 @@ func (w *world) keyed(m *materialize.Materializer) {
 			ties, err := r.AllTies(ctx, id)
 			return commitsOf(ties), err
 		})
-	ask("owners at a checkpoint", w.pairs(m, materialize.IndexDB, `SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
+	ask("owners at a checkpoint", w.pairs(m, materialize.IndexDB,
+		`SELECT checkpoint_id, concat(session_id, file_path, ' ', inferred) FROM files_index`),
 		func(id string) (out []string, err error) {
 			owners, err := r.FileOwners(ctx, []string{id})
 			for f, kind := range owners {
@@ -104,7 +111,8 @@ func (w *world) keyed(m *materialize.Materializer) {
 	ask("children of a session", w.pairs(m, materialize.DataDB, `SELECT coalesce(parent_session_id, 'none'), id FROM sessions WHERE parent_session_id IS NOT NULL AND id NOT IN (SELECT id FROM purged)
 			UNION ALL SELECT id, NULL FROM sessions`),
 		func(id string) ([]string, error) { return r.Children(ctx, id) })
-	ask("sessions of a time", w.pairs(m, materialize.DataDB, `SELECT date_trunc('minute', ts), session_id FROM turns UNION ALL SELECT date_trunc('minute', ts), id FROM memories`),
+	ask("sessions of a time", w.pairs(m, materialize.DataDB,
+		`SELECT date_trunc('minute', ts), session_id FROM turns UNION ALL SELECT date_trunc('minute', ts), id FROM memories`),
 		func(minute string) ([]string, error) {
 			since, err := time.Parse("2006-01-02T15:04:05Z", minute)
 			if err != nil {

@@ -61,7 +61,10 @@ func TestWithout(t *testing.T) {
 			have, m := cursor{}, &Materializer{}
 			for round, off := 0, true; off; round++ {
 				var err error
-				off, err = m.writeBisecting(t.Context(), func(off map[string]bool) (*plan, error) { return all.plan(have, off), nil }, func(p *plan) error {
+				off, err = m.writeBisecting(t.Context(), func(off map[string]bool) (*plan, error) {
+					return all.plan(have, off),
+						nil
+				}, func(p *plan) error {
 					for _, k := range p.commits {
 						if slices.Contains(c.bad, k.email) {
 							return fmt.Errorf("write: %w", c.err)

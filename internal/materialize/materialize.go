@@ -1,11 +1,11 @@
 // Package materialize turns all ledgers into the index, from which recall answers.
 //
-// In: the ledger branches of a repository. Out: one file below .git/rekal/ with exactly what the ledgers say at the commits in its cursor. One
-// process writes at a time (lock.writer). Readers need no lock.
+// In: the ledger branches of a repository. Out: one file below .git/rekal/ with exactly what the ledgers say at the
+// commits in its cursor. One process writes at a time (lock.writer). Readers need no lock.
 //
-// Promises: deleting the file loses nothing; an index that grew commit by commit, in any order of ledgers, has the same rows and scores as a
-// rebuilt one; a damaged, half-written or outdated file is made anew, with a warning; a reader never waits while an older state can answer;
-// nothing new means nothing written. It never writes to git.
+// Promises: deleting the file loses nothing; an index that grew commit by commit, in any order of ledgers, has the same
+// rows and scores as a rebuilt one; a damaged, half-written or outdated file is made anew, with a warning; a reader
+// never waits while an older state can answer; nothing new means nothing written. It never writes to git.
 package materialize
 
 import (
@@ -45,7 +45,8 @@ type Materializer struct {
 // could not be read the last time is tried again.
 func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx, asked) }
 
-// CatchUpBriefly is CatchUp for a command whose user waits: it leaves most of what other people's ledgers add to a later CatchUp.
+// CatchUpBriefly is CatchUp for a command whose user waits: it leaves most of what other people's ledgers add to a
+// later CatchUp.
 func (m *Materializer) CatchUpBriefly(ctx context.Context) error { return m.catchUp(ctx, reading) }
 
 func (m *Materializer) catchUp(ctx context.Context, effort effort) error {

@@ -12,13 +12,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// A past moment is a condition on the index: the entries of ledgers that came later do not count (db.SetMoment). What is purged today is
-// left out of the answers of any moment, and so is what was purged then, even if it was restored since.
+// A past moment is a condition on the index: the entries of ledgers that came later do not count (db.SetMoment). What
+// is purged today is left out of the answers of any moment, and so is what was purged then, even if it was restored
+// since.
 //
-// init stores today what was said long ago. So a moment with imports also has what an import brought later: sessions without a checkpoint,
-// checkpoints with `via` `import`, and `wrote` records. A session ends at its last turn before the moment. One that began later is left out. A
-// tie counts where its code commit is here and was made by then. What a hook captured later stays out as a whole, and so do memories, marks and
-// rewrites.
+// init stores today what was said long ago. So a moment with imports also has what an import brought later: sessions
+// without a checkpoint, checkpoints with `via` `import`, and `wrote` records. A session ends at its last turn before
+// the moment. One that began later is left out. A tie counts where its code commit is here and was made by then. What a
+// hook captured later stays out as a whole, and so do memories, marks and rewrites.
 
 // OpenAt is Open for what the ledgers held at a moment.
 func (m *Materializer) OpenAt(ctx context.Context, moment ledger.Moment) (*Reader, error) {
@@ -69,8 +70,8 @@ func (m *Materializer) setMoment(ctx context.Context, r *Reader, moment ledger.M
 	return r.Bar(ctx, purged)
 }
 
-// entriesLater are the numbers of the entries that no commit brought which counts at a moment. Only what an author's own ledgers hold counts as
-// that author's.
+// entriesLater are the numbers of the entries that no commit brought which counts at a moment. Only what an author's
+// own ledgers hold counts as that author's.
 func (m *Materializer) entriesLater(ctx context.Context, r *Reader, moment ledger.Moment) ([]int, error) {
 	heads, err := m.ledgersRead()
 	if err != nil {
@@ -114,7 +115,8 @@ func (m *Materializer) entriesLater(ctx context.Context, r *Reader, moment ledge
 // publicDir has the index of a repository that is read without its private sessions.
 const publicDir = "public"
 
-// WithoutPrivate is a Materializer of an index in a place of its own, for a repository that is read without its private sessions.
+// WithoutPrivate is a Materializer of an index in a place of its own, for a repository that is read without its private
+// sessions.
 func (m *Materializer) WithoutPrivate() *Materializer {
 	public := *m
 	public.Dir, public.public = m.filePath(publicDir), true

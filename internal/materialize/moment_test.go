@@ -22,13 +22,14 @@ func (w *world) code(minutes int) string {
 	return string(id)
 }
 
-// A date, or a commit of code, also has what was imported later, turn by turn up to then; what was captured later, it has not.
-// Tables that grew are tables that were made anew.
+// A date, or a commit of code, also has what was imported later, turn by turn up to then; what was captured later, it
+// has not. Tables that grew are tables that were made anew.
 func TestMomentHasWhatWasImportedLater(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.code(4), w.code(40)
 	ended := chat("ended", 0, "human about parsers", "Edit a.go", "assistant well")
-	goesOn := chat("goes on", 3, "human about lexers", "Edit a.go", "assistant well", "human and trees", "Edit late.go", "assistant well")
+	goesOn := chat("goes on", 3, "human about lexers", "Edit a.go", "assistant well", "human and trees", "Edit late.go",
+		"assistant well")
 	began := chat("began", 30, "human about printers", "assistant well")
 	captured := chat("captured", 1, "human about hooks", "assistant well")
 	behind := func(sha string) *session.Checkpoint {
@@ -45,7 +46,10 @@ func TestMomentHasWhatWasImportedLater(t *testing.T) {
 	}
 	w.dated(bob, later(71), later(71), tie(first, goesOn))
 	moment := ledger.Moment{Ref: here, Until: later(5), Imports: true}
-	want := []string{`{"native_id":"ended","turns":2,"calls":1,"ties":0}`, `{"native_id":"goes on","turns":2,"calls":1,"ties":1}`}
+	want := []string{
+		`{"native_id":"ended","turns":2,"calls":1,"ties":0}`,
+		`{"native_id":"goes on","turns":2,"calls":1,"ties":1}`,
+	}
 	ask := func(dir string) []string {
 		return w.dataAt(w.materializer(dir), moment, `SELECT native_id, (SELECT count(*) FROM turns WHERE session_id = s.id) AS turns,
 			(SELECT count(*) FROM tool_calls WHERE session_id = s.id) AS calls,
@@ -74,13 +78,15 @@ func TestLongMomentOfManyBatchesWithSHA256(t *testing.T) {
 		e := entryOf(nil, s)
 		for n := range looks {
 			e.Wrote = append(e.Wrote, session.Wrote{
-				GitSHA: early, Blob: strings.Repeat("ab", 32), Session: s.ID, Path: fmt.Sprint(n, ".go"), Lines: session.Ranges{{1, 2}}, TS: later(2),
+				GitSHA: early, Blob: strings.Repeat("ab", 32), Session: s.ID, Path: fmt.Sprint(n, ".go"),
+				Lines: session.Ranges{{1, 2}}, TS: later(2),
 			})
 		}
 		w.dated(bob, later(70+i), later(70+i), e)
 	}
 	moment := ledger.Moment{Ref: here, Until: later(5), Imports: true}
 	harness.Equal(t, "then", []string{fmt.Sprintf(`{"sessions":%d,"wrote":%d}`, commits, commits*looks)},
-		w.dataAt(w.materializer(), moment, `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM wrote) AS wrote`))
+		w.dataAt(w.materializer(), moment,
+			`SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM wrote) AS wrote`))
 	w.noWarnings()
 }

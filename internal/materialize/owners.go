@@ -12,7 +12,8 @@ import (
 func (b *batch) assignFiles(cp *session.Checkpoint, parts []session.Session, wrote []session.Wrote) {
 	for _, s := range attribution.Files(cp, wrote, checkpointWork{b, parts}) {
 		b.files = append(b.files, db.FileRow{
-			Checkpoint: cp.ID, Session: s.Session, Path: s.File.Path, Change: s.File.Change, Blob: db.LeftByCommit(s.File), Kind: s.Kind,
+			Checkpoint: cp.ID, Session: s.Session, Path: s.File.Path, Change: s.File.Change, Blob: db.LeftByCommit(s.File),
+			Kind: s.Kind,
 		})
 	}
 }

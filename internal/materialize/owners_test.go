@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestWhoseFilesAre gives files by what is new and by what the tables hold. Which rules there are is tested in package attribution.
+// TestWhoseFilesAre gives files by what is new and by what the tables hold. Which rules there are is tested in package
+// attribution.
 func TestWhoseFilesAre(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -29,7 +30,8 @@ func TestWhoseFilesAre(t *testing.T) {
 			for _, name := range []string{"ann", "ben"} {
 				if call, ok := c.says[name]; ok {
 					calls := strings.Split(call, "; ")
-					s := chat(name, 0, slices.Concat([]string{"human hello"}, calls, []string{"assistant done", "human more", "assistant indeed"})...)
+					s := chat(name, 0, slices.Concat([]string{"human hello"}, calls,
+						[]string{"assistant done", "human more", "assistant indeed"})...)
 					now, before, after = append(now, s), append(before, until(s, 2, len(calls))), append(after, from(s, 2, len(calls)))
 				}
 			}
@@ -59,7 +61,8 @@ func TestWhoseFilesAre(t *testing.T) {
 	}
 }
 
-// TestTalkBehindACommit: who has no file of the commit talked. Closing words, and what was stored at a push, are tied to nothing.
+// TestTalkBehindACommit: who has no file of the commit talked. Closing words, and what was stored at a push, are tied
+// to nothing.
 func TestTalkBehindACommit(t *testing.T) {
 	w := newWorld(t)
 	s := chat("talk", 0, "human what do you think of it", "assistant it is fine")
@@ -70,6 +73,7 @@ func TestTalkBehindACommit(t *testing.T) {
 	w.append(alice, 30, entryOf(pushed, chat("later", 25, "human and now")))
 	harness.Equal(t, "ties", []string{`{"sha":"0","inferred":true,"tie":"talked"}`},
 		w.index(w.materializer(), `SELECT git_sha[1] AS sha, inferred, tie FROM session_commits ORDER BY ALL`))
-	harness.Equal(t, "closing words, and what was stored at a push", slices.Repeat([]string{`{"inferred":true,"tie":null}`}, 2),
+	harness.Equal(t, "closing words, and what was stored at a push",
+		slices.Repeat([]string{`{"inferred":true,"tie":null}`}, 2),
 		w.data(w.materializer(), `SELECT inferred, tie FROM checkpoint_sessions WHERE tie IS NULL`))
 }

@@ -16,10 +16,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// A ledger that could not be read to its end keeps its cursor (`applied!tried`). It is tried again when it moves and at each CatchUp, and
-// not by each reader. A ledger that fails alone when it is applied rests (`applied!!tried`) until its ref moves; doctor names it. The others come
-// with the next catch-up. A ledger's segments count only if their checkpoint is by the ledger's own author. A ledger can't hide another
-// author's commits by pointing at them, nor add to another author's session.
+// A ledger that could not be read to its end keeps its cursor (`applied!tried`). It is tried again when it moves and at
+// each CatchUp, and not by each reader. A ledger that fails alone when it is applied rests (`applied!!tried`) until its
+// ref moves; doctor names it. The others come with the next catch-up. A ledger's segments count only if their
+// checkpoint is by the ledger's own author. A ledger can't hide another author's commits by pointing at them, nor add
+// to another author's session.
 
 // reach is how far a ledger was read: every commit up to applied is in the tables, and tried is
 // the newest that was looked at. They differ where that could not be read, or is beyond the bounds.
@@ -117,7 +118,8 @@ func newCommit(c ledger.Commit, h ledger.Head) commit {
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")
-		if made := c.Segments[0].Time(); made.After(c.When.Add(ledger.MaxAhead)) { // by a wrong clock: all that comes later would stand before it
+		// by a wrong clock: all that comes later would stand before it
+		if made := c.Segments[0].Time(); made.After(c.When.Add(ledger.MaxAhead)) {
 			id = session.NewID(c.When, h.Email, string(c.OID))
 		}
 		out.key = fmt.Sprintf("%s.%6s %s %s", id, part, c.OID, h.Email)
@@ -141,8 +143,13 @@ type plan struct {
 
 // plan lists what heads hold beyond have. It returns errRestart where a ledger that was read is
 // gone or was rewritten: what it said must leave the tables.
-func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, leaveOut map[string]bool) (*plan, error) {
-	p := &plan{have: have, was: was, effort: effort, off: leaveOut, cursor: cursor{}, authors: map[string]string{}, tips: map[string]git.OID{}}
+func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort,
+	leaveOut map[string]bool,
+) (*plan, error) {
+	p := &plan{
+		have: have, was: was, effort: effort, off: leaveOut, cursor: cursor{}, authors: map[string]string{},
+		tips: map[string]git.OID{},
+	}
 	known := map[string][]git.OID{} // what is applied, by author
 	for _, h := range heads {
 		author := authorOf(h.Email, h.Ref)
@@ -215,7 +222,8 @@ func (m *Materializer) planLedger(ctx context.Context, p *plan, h ledger.Head, k
 		p.added += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
 		p.cursor[h.Ref] = to
 		if over != nil {
-			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, describeReach(to.applied), over))
+			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, describeReach(to.applied),
+				over))
 		}
 	case ctx.Err() == nil && (h.Remote != "" || errors.Is(err, ledger.ErrFormat) || errors.Is(err, git.ErrNotFound)):
 		p.failed = append(p.failed, fmt.Errorf("skipped %s: %w", h.Ref, err))
@@ -247,7 +255,9 @@ func (m *Materializer) commitsSince(ctx context.Context, tip git.OID, known []gi
 
 // missingCommits lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be. They may be counted already.
-func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID, counted []ledger.Commit) (out []commit, err error) {
+func (m *Materializer) missingCommits(ctx context.Context, h ledger.Head, known []git.OID,
+	counted []ledger.Commit,
+) (out []commit, err error) {
 	commits := counted
 	if commits == nil {
 		if commits, err = m.commitsSince(ctx, h.OID, known); err != nil {

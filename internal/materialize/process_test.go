@@ -50,7 +50,9 @@ var roles = map[string]func(ctx context.Context, dir string, n int) error{
 const rounds = 4
 
 // inRounds opens the repository as a process of its own would.
-func inRounds(ctx context.Context, dir string, n int, step func(repo *git.Repo, m *materialize.Materializer, round int) error) error {
+func inRounds(ctx context.Context, dir string, n int,
+	step func(repo *git.Repo, m *materialize.Materializer, round int) error,
+) error {
 	repo, err := git.Open(ctx, dir, environ(dir))
 	if err != nil {
 		return err
@@ -78,7 +80,8 @@ func writer(n int) string { return fmt.Sprintf("writer%d@example.com", n) }
 // write appends a session at a time to a ledger of its own, and catches up.
 func write(ctx context.Context, dir string, n int) error {
 	return inRounds(ctx, dir, rounds, func(repo *git.Repo, m *materialize.Materializer, round int) error {
-		l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(round)}))
+		l, err := ledger.OpenOwn(repo, git.Signature{Name: "W", Email: writer(n), When: dawn},
+			rand.NewChaCha8([32]byte{byte(n), byte(round)}))
 		if err != nil {
 			return err
 		}
@@ -86,8 +89,10 @@ func write(ctx context.Context, dir string, n int) error {
 		if err != nil {
 			return err
 		}
-		s := chat(fmt.Sprintf("w%d-%d", n, round), 10*round, "human what about the "+topics[(n+round)%len(topics)], "Edit a.go", "assistant fixed")
-		if _, err := appendTo(ctx, l, tip, 10*round+9, entryOf(commit(fmt.Sprint(round), writer(n), "M a.go"), s)); err != nil {
+		s := chat(fmt.Sprintf("w%d-%d", n, round), 10*round, "human what about the "+topics[(n+round)%len(topics)],
+			"Edit a.go", "assistant fixed")
+		if _, err := appendTo(ctx, l, tip, 10*round+9,
+			entryOf(commit(fmt.Sprint(round), writer(n), "M a.go"), s)); err != nil {
 			return err
 		}
 		return m.CatchUp(ctx)
@@ -163,7 +168,8 @@ func TestLongManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	m := w.materializer()
-	harness.Equal(t, "sessions", []string{fmt.Sprintf(`{"n":%d}`, 1+4*rounds)}, w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{fmt.Sprintf(`{"n":%d}`, 1+4*rounds)},
+		w.data(m, `SELECT count(*) AS n FROM sessions`))
 	same(t, "rebuilt", w.rebuilt(), w.dump(m))
 	w.noWarnings()
 }
@@ -227,7 +233,10 @@ func TestLongReadOnlyFolder(t *testing.T) {
 		want   string
 	}{
 		{"nothing new", 0o400, nil, func() {}, 0, "sessions: 1\n"},
-		{"nothing new and no lock file", 0o400, func() error { return os.Remove(filepath.Join(m.Dir, "lock.writer")) }, func() {}, 0, "sessions: 1\n"},
+		{
+			"nothing new and no lock file", 0o400, func() error { return os.Remove(filepath.Join(m.Dir, "lock.writer")) },
+			func() {}, 0, "sessions: 1\n",
+		},
 		{"something new", 0o400, nil, func() { w.fetched(bob) }, 0, "sessions: 2\n"},
 		{"a ledger gone", 0o600, nil, func() { runGit(t, w.dir, "update-ref", "-d", here) }, 1, "sessions: 1\n"},
 		{"files that may be written", 0o600, nil, func() { w.fetched(bob) }, 0, "sessions: 2\n"},

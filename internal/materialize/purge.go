@@ -16,14 +16,14 @@ import (
 // search leaves it out. The list is a
 // function of all marks that are there, so it does not matter in which order they came.
 //
-// A purged item is no hit, and no statistic of words counts it. So a restore changes nothing but a list, and scores are what they were, to the
-// bit. The marks that count are those in the ledger of the item's
-// author, and those in one's own (a branch of this clone), unless they are known to be signed by somebody else. Of these the highest `n` wins, except for jumps; at a tie the purge
-// wins (session.Tally). The list is worked out behind each catch-up that finds marks, with the pairs of files that the items are counted in.
-// So the order in which marks and items arrive does not matter.
+// A purged item is no hit, and no statistic of words counts it. So a restore changes nothing but a list, and scores are
+// what they were, to the bit. The marks that count are those in the ledger of the item's author, and those in one's own
+// (a branch of this clone), unless they are known to be signed by somebody else. Of these the highest `n` wins, except
+// for jumps; at a tie the purge wins (session.Tally). The list is worked out behind each catch-up that finds marks,
+// with the pairs of files that the items are counted in. So the order in which marks and items arrive does not matter.
 
-// countingMarks are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
-// the item's author, or one's own.
+// countingMarks are the marks that count, by the session or memory that they mark: one counts when its ledger is that
+// of the item's author, or one's own.
 func countingMarks(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Marks, error) {
 	marks, err := db.Marks(ctx, q)
 	if err != nil || len(marks) == 0 {

@@ -57,7 +57,8 @@ func (w *world) purgedIn(m *materialize.Materializer) []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	harness.Equal(w.t, "in both", w.index(m, "SELECT id FROM purged ORDER BY id"), w.data(m, "SELECT id FROM purged ORDER BY id"))
+	harness.Equal(w.t, "in both", w.index(m, "SELECT id FROM purged ORDER BY id"),
+		w.data(m, "SELECT id FROM purged ORDER BY id"))
 	return ids
 }
 
@@ -86,7 +87,8 @@ func TestLongPurgeAndRestore(t *testing.T) {
 		}
 	}
 	harness.Equal(t, "pairs of files", 0, len(w.index(m, `FROM file_cooccurrence WHERE file_b = 'src/refresh.go'`)))
-	harness.Equal(t, "statistics", []string{`{"session_count":5,"turn_count":18}`}, w.index(m, `SELECT session_count, turn_count FROM index_state`))
+	harness.Equal(t, "statistics", []string{`{"session_count":5,"turn_count":18}`},
+		w.index(m, `SELECT session_count, turn_count FROM index_state`))
 	same(t, "purged", w.rebuilt(), w.catchUp(m))
 
 	w.append(alice, 510, restore(2, parent.ID, note.ID))
@@ -124,9 +126,24 @@ func TestLongWhichMarksCount(t *testing.T) {
 		{"the higher number, not the later one", []mark{{alice, restore, 2}, {alice, purge, 1}}, nil, false},
 		{"a tie", []mark{{alice, purge, 3}, {alice, restore, 3}}, nil, true},
 		{"a tie, the other way round", []mark{{alice, restore, 3}, {alice, purge, 3}}, nil, true},
-		{"one's own, behind which the author restored what he had purged", []mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}}, []string{alice}, true},
-		{"and one's own restore", []mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}, {bob, restore, 3}}, []string{alice}, false},
-		{"one's own restore, and the author's purge behind it", []mark{{alice, purge, 1}, {bob, restore, 2}, {alice, purge, 3}}, []string{alice}, true},
+		{
+			"one's own, behind which the author restored what he had purged",
+			[]mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}},
+			[]string{alice},
+			true,
+		},
+		{
+			"and one's own restore",
+			[]mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}, {bob, restore, 3}},
+			[]string{alice},
+			false,
+		},
+		{
+			"one's own restore, and the author's purge behind it",
+			[]mark{{alice, purge, 1}, {bob, restore, 2}, {alice, purge, 3}},
+			[]string{alice},
+			true,
+		},
 		{"one's own restore of what the author purged", []mark{{alice, purge, 1}, {bob, restore, 2}}, []string{alice}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -164,7 +181,8 @@ func TestNightMarksInAnyOrder(t *testing.T) {
 		var e session.Entry
 		switch topic, dice := topics[r.IntN(len(topics))], r.IntN(12); {
 		case i < 6 || dice < 4:
-			s := chat(fmt.Sprint("s", i), 10*i, "human "+topic, fmt.Sprintf("Edit src/f%d.go", i%5), fmt.Sprintf("Read src/f%d.go", (i+1)%5), "assistant yes", "human more of "+topic, "Edit go.mod")
+			s := chat(fmt.Sprint("s", i), 10*i, "human "+topic, fmt.Sprintf("Edit src/f%d.go", i%5),
+				fmt.Sprintf("Read src/f%d.go", (i+1)%5), "assistant yes", "human more of "+topic, "Edit go.mod")
 			talk[s.ID], owner[s.ID], ids = s, email, append(ids, s.ID)
 			e = entryOf(commit("1", email, "M go.mod"), until(s, 2, 2))
 		case dice < 6:
@@ -248,7 +266,8 @@ func TestLongMemoriesThatRepeatAnID(t *testing.T) {
 	w := newWorld(t)
 	s := chat("one", 0, "human why do tokens expire")
 	first := memory(5, "first", "the first text")
-	again, thief, talk := first, memory(30, "thief", "instead of a session"), chat("two", 0, "human in the place of a memory")
+	again, thief, talk := first, memory(30, "thief", "instead of a session"),
+		chat("two", 0, "human in the place of a memory")
 	again.Content, thief.ID, talk.ID = "another text", s.ID, first.ID
 	theirs := session.Entry{Memories: []session.Memory{again, thief}}
 	w.append(alice, 10, entryOf(commit("1", alice), s), session.Entry{Memories: []session.Memory{first}})
@@ -262,8 +281,10 @@ func TestLongMemoriesThatRepeatAnID(t *testing.T) {
 	}
 	m, late := w.materializer("lived"), w.materializer("late")
 	lived := w.catchUp(m)
-	harness.Equal(t, "memories", text("another text", "instead of a session", "the first text"), w.data(m, "SELECT content FROM memories ORDER BY ALL"))
-	harness.Equal(t, "of their IDs", text("the first text"), w.data(m, fmt.Sprintf("SELECT content FROM memories WHERE id IN ('%s', '%s')", s.ID, first.ID)))
+	harness.Equal(t, "memories", text("another text", "instead of a session", "the first text"),
+		w.data(m, "SELECT content FROM memories ORDER BY ALL"))
+	harness.Equal(t, "of their IDs", text("the first text"),
+		w.data(m, fmt.Sprintf("SELECT content FROM memories WHERE id IN ('%s', '%s')", s.ID, first.ID)))
 	harness.Equal(t, "turns", text("why do tokens expire"), w.data(m, "SELECT content FROM turns ORDER BY ALL"))
 	same(t, "lived", w.rebuilt(), lived)
 

@@ -14,10 +14,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// Readers and writers of the index. One process writes at a time: it holds `.git/rekal/lock.writer`, which the system drops when the process
-// dies. Readers take no lock, and see one state of the file from their first question to their last. A reader that is behind takes the
-// writer's lock if it is free. If not, or where nothing can be written, it adds what is missing to a copy in memory, as long as that
-// is little (apartBytes, apartIndex). Beyond that it answers from the state before, with one line. It waits only where there is no state at all.
+// Readers and writers of the index. One process writes at a time: it holds `.git/rekal/lock.writer`, which the system
+// drops when the process dies. Readers take no lock, and see one state of the file from their first question to their
+// last. A reader that is behind takes the writer's lock if it is free. If not, or where nothing can be written, it adds
+// what is missing to a copy in memory, as long as that is little (apartBytes, apartIndex). Beyond that it answers from
+// the state before, with one line. It waits only where there is no state at all.
 
 // Reader is the index, open for reading in one state.
 type Reader struct {
@@ -32,9 +33,9 @@ const maxMoves = 50
 // errMoved says that somebody else changed the index meanwhile.
 var errMoved = errors.New("materialize: the index moved")
 
-// Open opens the index for reading, brought up to the ledgers. Mostly it is current. Otherwise Open brings it up first. While
-// somebody else writes, it adds what is missing for itself; where that is too much, it answers from the state that there is, and waits
-// only where there is none.
+// Open opens the index for reading, brought up to the ledgers. Mostly it is current. Otherwise Open brings it up first.
+// While somebody else writes, it adds what is missing for itself; where that is too much, it answers from the state
+// that there is, and waits only where there is none.
 func (m *Materializer) Open(ctx context.Context) (*Reader, error) {
 	for moves := 0; ; moves++ {
 		var heads []ledger.Head
@@ -68,7 +69,8 @@ func (m *Materializer) Open(ctx context.Context) (*Reader, error) {
 			continue
 		}
 		r, err = m.openPerhapsBehind(ctx, heads, err)
-		if errors.Is(err, lock.ErrBusy) && wait == 0 && moves < maxMoves { // who writes put another file in the place of the one that was there
+		// who writes put another file in the place of the one that was there
+		if errors.Is(err, lock.ErrBusy) && wait == 0 && moves < maxMoves {
 			continue
 		}
 		return r, err
@@ -89,8 +91,8 @@ func (m *Materializer) withWriteLock(ctx context.Context, wait time.Duration, do
 	return errors.Join(do(), held.Release())
 }
 
-// openPerhapsBehind is the index in the state that there is after an attempt to bring it up. Where that failed, it has what is missing if that
-// is little.
+// openPerhapsBehind is the index in the state that there is after an attempt to bring it up. Where that failed, it has
+// what is missing if that is little.
 func (m *Materializer) openPerhapsBehind(ctx context.Context, heads []ledger.Head, failed error) (*Reader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
@@ -114,8 +116,8 @@ func (m *Materializer) openPerhapsBehind(ctx context.Context, heads []ledger.Hea
 	return r, nil
 }
 
-// What a reader adds for itself, in memory, where it may not write: so much of ledgers, in bytes, to an index of such a size. Beyond it,
-// that would take longer than anybody wants to wait.
+// What a reader adds for itself, in memory, where it may not write: so much of ledgers, in bytes, to an index of such a
+// size. Beyond it, that would take longer than anybody wants to wait.
 const (
 	apartBytes = 512 << 10
 	apartIndex = 64 << 20
@@ -144,7 +146,8 @@ func (m *Materializer) copyInMemory(ctx context.Context, r *Reader, heads []ledg
 	return &Reader{d, p.cursor}, nil
 }
 
-// OpenExisting opens the index as it is, and neither locks, makes nor changes anything. It is fs.ErrNotExist where there is none.
+// OpenExisting opens the index as it is, and neither locks, makes nor changes anything. It is fs.ErrNotExist where
+// there is none.
 func (m *Materializer) OpenExisting(ctx context.Context) (*Reader, error) {
 	d, err := db.Open(ctx, m.filePath(indexFile), db.ReadOnly)
 	if err != nil {
@@ -159,7 +162,8 @@ func (m *Materializer) OpenExisting(ctx context.Context) (*Reader, error) {
 
 // rebuildable reports whether an error means that the index must be made anew.
 func rebuildable(err error) bool {
-	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) || errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) ||
+		errors.Is(err, fs.ErrNotExist)
 }
 
 // IsCurrent reports whether an index that was opened has all that the ledgers say.

@@ -38,8 +38,10 @@ func (w *world) crowd(n int, after ...func()) {
 		} else {
 			topic := topics[i/2%len(topics)]
 			s = chat(fmt.Sprintf("crowd-%d", i), at-8, fmt.Sprintf("human question %d on the %s", i, topic)+goesOn,
-				fmt.Sprintf("Edit src/f%d.go", i%7), fmt.Sprintf("assistant it is because of %s, says %d", topics[(i/2+3)%len(topics)], i)+goesOn,
-				fmt.Sprintf("human then fix the %s of %d", topic, i)+goesOn, fmt.Sprintf("Read src/f%d.go", (i+1)%7), "Bash make test", fmt.Sprintf("assistant done, ErrBadToken is gone from %d", i)+goesOn)
+				fmt.Sprintf("Edit src/f%d.go", i%7), fmt.Sprintf("assistant it is because of %s, says %d",
+					topics[(i/2+3)%len(topics)], i)+goesOn,
+				fmt.Sprintf("human then fix the %s of %d", topic, i)+goesOn, fmt.Sprintf("Read src/f%d.go", (i+1)%7),
+				"Bash make test", fmt.Sprintf("assistant done, ErrBadToken is gone from %d", i)+goesOn)
 			w.append(email, at, entryOf(cp, until(s, 2, 1)))
 			open[email] = s
 		}
@@ -49,7 +51,10 @@ func (w *world) crowd(n int, after ...func()) {
 	}
 }
 
-var questions = []string{"token expiry", "postgres flaky", "ErrBadToken", "why is the column renamed", "src/f3.go", "colours"}
+var questions = []string{
+	"token expiry", "postgres flaky", "ErrBadToken", "why is the column renamed", "src/f3.go",
+	"colours",
+}
 
 func TestLivedIsRebuilt(t *testing.T)     { livedIsRebuilt(t, 14) }
 func TestLongLivedIsRebuilt(t *testing.T) { livedIsRebuilt(t, 24) }

@@ -14,7 +14,10 @@ import (
 // amends are rewrites, each "ab" for what a became; digits name the commits.
 func amends(pairs ...string) (e session.Entry) {
 	for _, p := range pairs {
-		e.Rewrites = append(e.Rewrites, session.Rewrite{Old: strings.Repeat(p[:1], 40), New: strings.Repeat(p[1:], 40), TS: dawn})
+		e.Rewrites = append(e.Rewrites, session.Rewrite{
+			Old: strings.Repeat(p[:1], 40), New: strings.Repeat(p[1:], 40),
+			TS: dawn,
+		})
 	}
 	return e
 }
@@ -30,7 +33,11 @@ func TestRewritesAreResolved(t *testing.T) {
 		says []session.Entry
 		want []string
 	}{
-		{"the later one counts", []session.Entry{entryOf(commit("1", alice)), amends("12"), amends("13")}, []string{"a 12 3 1", "a 13 3 1"}},
+		{
+			"the later one counts",
+			[]session.Entry{entryOf(commit("1", alice)), amends("12"), amends("13")},
+			[]string{"a 12 3 1", "a 13 3 1"},
+		},
 		{"named later", []session.Entry{amends("12", "34"), entryOf(commit("1", alice))}, []string{"a 12 2 1"}},
 		{"before the first commit", []session.Entry{entryOf(commit("0", alice)), amends("01", "10")}, nil},
 	} {
@@ -65,6 +72,9 @@ func TestRewritesOfSeveralLedgers(t *testing.T) {
 	}
 	defer index.Close()
 	got, err := index.Rewrites(t.Context(), []string{strings.Repeat("1", 40)})
-	harness.Equal(t, "of hers", []attribution.Rewrite{{Email: alice, Old: strings.Repeat("1", 40), New: strings.Repeat("2", 40)}}, got)
+	harness.Equal(t, "of hers", []attribution.Rewrite{{
+		Email: alice, Old: strings.Repeat("1", 40),
+		New: strings.Repeat("2", 40),
+	}}, got)
 	harness.Equal(t, "error", nil, err)
 }

@@ -22,7 +22,10 @@ func TestScrubbedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, turn := chat("one", 0).ID, 1
-	if _, err := w.own(alice).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: id, Turn: &turn}}, Redactor: harness.Redactor()}); err != nil {
+	if _, err := w.own(alice).Scrub(t.Context(), ledger.Scrub{
+		Targets:  []ledger.Target{{Session: id, Turn: &turn}},
+		Redactor: harness.Redactor(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(w.dir, ".git", "objects", string(first[:2]), string(first[2:]))); err != nil {
@@ -30,7 +33,8 @@ func TestScrubbedMeanwhile(t *testing.T) {
 	}
 	after := openWorld(t, w.dir) // another process, which has nothing in memory
 	m = after.materializer()
-	harness.Equal(t, "turns", counted(2), after.data(m, `SELECT count(*) AS n FROM turns WHERE content NOT LIKE '%scrubbed%'`))
+	harness.Equal(t, "turns", counted(2), after.data(m,
+		`SELECT count(*) AS n FROM turns WHERE content NOT LIKE '%scrubbed%'`))
 	after.noWarnings()
 }
 
@@ -76,7 +80,8 @@ func TestLongScrubsBesideCatchUps(t *testing.T) {
 	}
 	w.noWarnings()
 	after := openWorld(t, w.dir)
-	harness.Equal(t, "turns", counted(20), after.data(after.materializer(), `SELECT count(*) AS n FROM turns WHERE content = 'hello'`))
+	harness.Equal(t, "turns", counted(20), after.data(after.materializer(),
+		`SELECT count(*) AS n FROM turns WHERE content = 'hello'`))
 }
 
 // scrub takes one turn of one of alice's sessions out of her ledger, as a process of its own would.
@@ -90,7 +95,10 @@ func (w *world) scrub(native string, turn int) error {
 	if err != nil {
 		return err
 	}
-	out, err := l.Scrub(w.t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: chat(native, 0).ID, Turn: &turn}}, Redactor: harness.Redactor()})
+	out, err := l.Scrub(w.t.Context(), ledger.Scrub{
+		Targets:  []ledger.Target{{Session: chat(native, 0).ID, Turn: &turn}},
+		Redactor: harness.Redactor(),
+	})
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ type entry struct {
 	n      int       // its number
 	at     time.Time // its segments', which stands in their names
 	unread []error   // a segment each
-	// What each link may be to, and each record of lines may be of, whatever that is called: its ID if it were somebody else's, too.
+	// What each link may be to, and each record of lines may be of, whatever that is called: its ID if it were somebody
+	// else's, too.
 	linked, written []string
 }
 
@@ -96,8 +97,8 @@ func (e entry) idsMentioned() []string {
 	return ids
 }
 
-// eachBatch reads commits in batches: batchesAhead, and another one as soon as use, which works on one, has a core to spare and calls readOn. Use must
-// leave the repository alone, which belongs to the reader.
+// eachBatch reads commits in batches: batchesAhead, and another one as soon as use, which works on one, has a core to
+// spare and calls readOn. Use must leave the repository alone, which belongs to the reader.
 func (s *store) eachBatch(ctx context.Context, commits []commit, use func(batch []entry, readOn func()) error) error {
 	batches, ahead := make(chan []entry, batchesAhead), make(chan struct{}, batchesAhead)
 	var failed error
@@ -189,9 +190,9 @@ func (s *store) read(ctx context.Context, repo *git.Repo, c commit) (entry, erro
 	return out, nil
 }
 
-// apply writes a plan in batches: into a file that is in use everything in one transaction, so that a catch-up that dies has done
-// nothing. A file that nobody knows yet takes a transaction for some batches at a time, because what is written and not committed
-// lies in memory.
+// apply writes a plan in batches: into a file that is in use everything in one transaction, so that a catch-up that
+// dies has done nothing. A file that nobody knows yet takes a transaction for some batches at a time, because what is
+// written and not committed lies in memory.
 func (s *store) apply(ctx context.Context, p *plan) error {
 	tx, err := s.db.Begin(ctx)
 	if err != nil {
@@ -242,7 +243,8 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// checkStart reads what a plan is applied to. It returns errMoved where that is not what was planned for, and errRestart where it is to be made anew.
+// checkStart reads what a plan is applied to. It returns errMoved where that is not what was planned for, and
+// errRestart where it is to be made anew.
 func (s *store) checkStart(ctx context.Context, tx *db.Tx, p *plan) error {
 	at, err := readCursor(ctx, tx)
 	if err == nil && !maps.Equal(at, p.have) {

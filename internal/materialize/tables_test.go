@@ -68,7 +68,10 @@ func (w *world) story() (parent, child session.Session, commits []git.OID) {
 	link.Links = []session.Link{{Session: parent.ID, Tie: session.TieMade, Evidence: "shell"}}
 	commits = append(commits, w.append(alice, 30, entryOf(link)))
 	w.append(alice, 40, session.Entry{
-		Memories: []session.Memory{{ID: session.NewID(later(40), "", "memory"), Title: "t", Content: "remember UTC", Source: "agent", TS: later(40), ActorType: session.ActorAgent}},
+		Memories: []session.Memory{{
+			ID: session.NewID(later(40), "", "memory"), Title: "t", Content: "remember UTC",
+			Source: "agent", TS: later(40), ActorType: session.ActorAgent,
+		}},
 		Purges:   []session.Mark{{ID: child.ID, N: 1, TS: later(40)}},
 		Restores: []session.Mark{{ID: child.ID, N: 2, TS: later(41)}},
 		Rewrites: []session.Rewrite{{Old: strings.Repeat("1", 40), New: strings.Repeat("3", 40), TS: later(40)}},
@@ -84,9 +87,13 @@ func TestNotices(t *testing.T) {
 	s.Title = notice
 	w.append(alice, 10, session.Entry{Sessions: []session.Session{s}})
 	got := w.data(w.materializer(), "SELECT role, left(content, 9) AS said FROM turns ORDER BY turn_index")
-	want := []string{`{"role":"assistant","said":"{\"task_id"}`, `{"role":"human","said":"fix the c"}`, `{"role":"assistant","said":"done"}`}
+	want := []string{
+		`{"role":"assistant","said":"{\"task_id"}`, `{"role":"human","said":"fix the c"}`,
+		`{"role":"assistant","said":"done"}`,
+	}
 	harness.Equal(t, "turns", want, got)
-	harness.Equal(t, "title", []string{`{"title":"fix the clock"}`}, w.index(w.materializer(), "SELECT title FROM session_facets"))
+	harness.Equal(t, "title", []string{`{"title":"fix the clock"}`},
+		w.index(w.materializer(), "SELECT title FROM session_facets"))
 }
 
 func TestDataTables(t *testing.T) {
@@ -115,25 +122,44 @@ func TestDataTables(t *testing.T) {
 			obj(`"first_turn":0,"next_turn":2,"first_tool":0,"next_tool":1,"last_turn_at":%q`, at(5)),
 		}},
 		{"turns", `SELECT id, session_id, turn_index, role, content, ts FROM turns ORDER BY session_id, turn_index`, []string{
-			obj(`"id":%q,"session_id":%q,"turn_index":0,"role":"human","content":"why do tokens expire early","ts":%q`, id(parent, "turn", 0, 0), parent.ID, at(0)),
-			obj(`"id":%q,"session_id":%q,"turn_index":1,"role":"assistant","content":"the clock is local","ts":%q`, id(parent, "turn", 1, 1), parent.ID, at(1)),
-			obj(`"id":%q,"session_id":%q,"turn_index":2,"role":"human","content":"and the refresh","ts":%q`, id(parent, "turn", 4, 2), parent.ID, at(4)),
-			obj(`"id":%q,"session_id":%q,"turn_index":3,"role":"assistant","content":"it is fine","ts":%q`, id(parent, "turn", 6, 3), parent.ID, at(6)),
-			obj(`"id":%q,"session_id":%q,"turn_index":0,"role":"human","content":"look at the clock","ts":%q`, id(child, "turn", 3, 0), child.ID, at(3)),
-			obj(`"id":%q,"session_id":%q,"turn_index":1,"role":"assistant","content":"it is local","ts":%q`, id(child, "turn", 5, 1), child.ID, at(5)),
+			obj(`"id":%q,"session_id":%q,"turn_index":0,"role":"human","content":"why do tokens expire early","ts":%q`,
+				id(parent, "turn", 0, 0), parent.ID, at(0)),
+			obj(`"id":%q,"session_id":%q,"turn_index":1,"role":"assistant","content":"the clock is local","ts":%q`,
+				id(parent, "turn", 1, 1), parent.ID, at(1)),
+			obj(`"id":%q,"session_id":%q,"turn_index":2,"role":"human","content":"and the refresh","ts":%q`,
+				id(parent, "turn", 4, 2), parent.ID, at(4)),
+			obj(`"id":%q,"session_id":%q,"turn_index":3,"role":"assistant","content":"it is fine","ts":%q`,
+				id(parent, "turn", 6, 3), parent.ID, at(6)),
+			obj(`"id":%q,"session_id":%q,"turn_index":0,"role":"human","content":"look at the clock","ts":%q`,
+				id(child, "turn", 3, 0), child.ID, at(3)),
+			obj(`"id":%q,"session_id":%q,"turn_index":1,"role":"assistant","content":"it is local","ts":%q`,
+				id(child, "turn", 5, 1), child.ID, at(5)),
 		}},
 		{"tool_calls", `SELECT id, session_id, call_order, tool, path, cmd_prefix FROM tool_calls ORDER BY session_id, call_order`, []string{
-			obj(`"id":%q,"session_id":%q,"call_order":0,"tool":"Edit","path":"src/jwt.go","cmd_prefix":null`, id(parent, "tool", 1, 0), parent.ID),
-			obj(`"id":%q,"session_id":%q,"call_order":1,"tool":"Bash","path":null,"cmd_prefix":"go test ./..."`, id(parent, "tool", 1, 1), parent.ID),
-			obj(`"id":%q,"session_id":%q,"call_order":2,"tool":"Read","path":"src/refresh.go","cmd_prefix":null`, id(parent, "tool", 4, 2), parent.ID),
-			obj(`"id":%q,"session_id":%q,"call_order":0,"tool":"Read","path":"src/clock.go","cmd_prefix":null`, id(child, "tool", 3, 0), child.ID),
+			obj(`"id":%q,"session_id":%q,"call_order":0,"tool":"Edit","path":"src/jwt.go","cmd_prefix":null`,
+				id(parent, "tool", 1, 0), parent.ID),
+			obj(`"id":%q,"session_id":%q,"call_order":1,"tool":"Bash","path":null,"cmd_prefix":"go test ./..."`,
+				id(parent, "tool", 1, 1), parent.ID),
+			obj(`"id":%q,"session_id":%q,"call_order":2,"tool":"Read","path":"src/refresh.go","cmd_prefix":null`,
+				id(parent, "tool", 4, 2), parent.ID),
+			obj(`"id":%q,"session_id":%q,"call_order":0,"tool":"Read","path":"src/clock.go","cmd_prefix":null`,
+				id(child, "tool", 3, 0), child.ID),
 		}},
-		{"programs", `SELECT program, cmd_prefix FROM tool_calls WHERE program IS NOT NULL`, []string{`{"program":"go test","cmd_prefix":"go test ./..."}`}},
-		{"checkpoints", `SELECT id, git_sha, git_branch, user_email, ts, actor_type, agent_id FROM checkpoints ORDER BY ts`, []string{
-			obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[0], session.ZeroSHA, alice, at(10)),
-			obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[1], strings.Repeat("1", 40), alice, at(20)),
-			obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[2], strings.Repeat("2", 40), alice, at(30)),
-		}},
+		{
+			"programs", `SELECT program, cmd_prefix FROM tool_calls WHERE program IS NOT NULL`,
+			[]string{`{"program":"go test","cmd_prefix":"go test ./..."}`},
+		},
+		{
+			"checkpoints", `SELECT id, git_sha, git_branch, user_email, ts, actor_type, agent_id FROM checkpoints ORDER BY ts`,
+			[]string{
+				obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[0],
+					session.ZeroSHA, alice, at(10)),
+				obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[1],
+					strings.Repeat("1", 40), alice, at(20)),
+				obj(`"id":%q,"git_sha":%q,"git_branch":"main","user_email":%q,"ts":%q,"actor_type":"human","agent_id":null`, cps[2],
+					strings.Repeat("2", 40), alice, at(30)),
+			},
+		},
 		{"files_touched", `SELECT f.id, checkpoint_id, file_path, change_type FROM files_touched f JOIN checkpoints c ON c.id = checkpoint_id ORDER BY ts, file_path DESC`, []string{
 			obj(`"id":%q,"checkpoint_id":%q,"file_path":"src/jwt.go","change_type":"M"`, file(1, 20, 0), cps[1]),
 			obj(`"id":%q,"checkpoint_id":%q,"file_path":"README","change_type":"A"`, file(1, 20, 1), cps[1]),
@@ -146,7 +172,10 @@ func TestDataTables(t *testing.T) {
 			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false,"tie":"edited"`, cps[1], parent.ID),
 			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false,"tie":"made"`, cps[2], parent.ID),
 		}},
-		{"memories", `SELECT content, source, user_email FROM memories`, []string{obj(`"content":"remember UTC","source":"agent","user_email":%q`, alice)}},
+		{
+			"memories", `SELECT content, source, user_email FROM memories`,
+			[]string{obj(`"content":"remember UTC","source":"agent","user_email":%q`, alice)},
+		},
 		{"marks", `SELECT kind, n FROM marks ORDER BY n`, []string{`{"kind":"purge","n":1}`, `{"kind":"restore","n":2}`}},
 		{"rewrites", `SELECT old_sha[1] AS o, new_sha[1] AS n FROM rewrites`, []string{`{"o":"1","n":"3"}`}},
 	} {
@@ -179,20 +208,31 @@ func TestIndexTables(t *testing.T) {
 			obj(`"user_email":%q,"git_branch":null,"actor_type":"agent","captured_at":"2026-03-04T10:40:00Z","turn_count":1,`+
 				`"tool_call_count":0,"title":"t","source":"agent","last_turn_at":"2026-03-04T10:40:00Z"`, alice),
 		}},
-		{"files_index", `SELECT checkpoint_id, session_id, file_path, change_type FROM files_index ORDER BY change_type`, []string{
-			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"D"`, cps[2], parent.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"M"`, cps[1], parent.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"new.go","change_type":"R"`, cps[2], parent.ID),
-		}},
-		{"file_cooccurrence", `FROM file_cooccurrence`, []string{obj(`"file_a":"src/jwt.go","file_b":"src/refresh.go","session_count":1`)}},
+		{
+			"files_index", `SELECT checkpoint_id, session_id, file_path, change_type FROM files_index ORDER BY change_type`,
+			[]string{
+				obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"D"`, cps[2], parent.ID),
+				obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"src/jwt.go","change_type":"M"`, cps[1], parent.ID),
+				obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"new.go","change_type":"R"`, cps[2], parent.ID),
+			},
+		},
+		{
+			"file_cooccurrence", `FROM file_cooccurrence`,
+			[]string{obj(`"file_a":"src/jwt.go","file_b":"src/refresh.go","session_count":1`)},
+		},
 		{"index_state", `SELECT session_count, turn_count, last_indexed_at, embedding_dim = coalesce((SELECT max(len(embedding)) FROM session_embeddings), 0) AS dim
 			FROM index_state`, []string{obj(`"session_count":2,"turn_count":6,"last_indexed_at":%q,"dim":true`, later(1000).Format("2006-01-02T15:04:05Z"))}},
-		{"turns_ft", `SELECT turn_index, ts FROM turns_ft WHERE content = 'and the refresh'`, []string{`{"turn_index":2,"ts":"2026-03-04T10:04:00.000Z"}`}},
+		{
+			"turns_ft", `SELECT turn_index, ts FROM turns_ft WHERE content = 'and the refresh'`,
+			[]string{`{"turn_index":2,"ts":"2026-03-04T10:04:00.000Z"}`},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) { harness.Equal(t, c.name, c.want, w.index(m, c.statement)) })
 	}
-	harness.Equal(t, "as many turns and memories in the index", len(tables["data.turns"])+len(tables["data.memories"]), len(tables["index.turns_ft"]))
-	harness.Equal(t, "as many tool calls in the index", len(tables["data.tool_calls"]), len(tables["index.tool_calls_index"]))
+	harness.Equal(t, "as many turns and memories in the index", len(tables["data.turns"])+len(tables["data.memories"]),
+		len(tables["index.turns_ft"]))
+	harness.Equal(t, "as many tool calls in the index", len(tables["data.tool_calls"]),
+		len(tables["index.tool_calls_index"]))
 }
 
 // The facts that PRIMARY KEY and REFERENCES of the schema page declare.
@@ -204,7 +244,8 @@ func TestLongKeysHold(t *testing.T) {
 	w.catchUp(m)
 	for _, key := range []string{
 		"sessions: id", "turns: id", "turns: session_id, turn_index", "tool_calls: id", "tool_calls: session_id, call_order",
-		"memories: id", "purged: id", "checkpoints: id", "files_touched: id", "checkpoint_sessions: checkpoint_id, session_id",
+		"memories: id", "purged: id", "checkpoints: id", "files_touched: id",
+		"checkpoint_sessions: checkpoint_id, session_id",
 	} {
 		table, columns, _ := strings.Cut(key, ": ")
 		harness.Equal(t, key, []string{}, w.data(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))
@@ -218,11 +259,13 @@ func TestLongKeysHold(t *testing.T) {
 	}
 	for _, ref := range []string{
 		"turns.session_id sessions", "tool_calls.session_id sessions", "files_touched.checkpoint_id checkpoints",
-		"checkpoint_sessions.session_id sessions", "checkpoint_sessions.checkpoint_id checkpoints", "sessions.parent_session_id sessions",
+		"checkpoint_sessions.session_id sessions", "checkpoint_sessions.checkpoint_id checkpoints",
+		"sessions.parent_session_id sessions",
 	} {
 		column, to, _ := strings.Cut(ref, " ")
 		table, name, _ := strings.Cut(column, ".")
-		harness.Equal(t, ref, []string{}, w.data(m, `SELECT `+name+` FROM `+table+` WHERE `+name+` IS NOT NULL AND `+name+` NOT IN (SELECT id FROM `+to+`)`))
+		harness.Equal(t, ref, []string{}, w.data(m,
+			`SELECT `+name+` FROM `+table+` WHERE `+name+` IS NOT NULL AND `+name+` NOT IN (SELECT id FROM `+to+`)`))
 	}
 }
 
@@ -234,13 +277,43 @@ func TestLongFilesBelongToThoseWhoEditedThem(t *testing.T) {
 		files []string // of the commit
 		want  []string // "session path"
 	}{
-		{"own edit, not the neighbour's", []string{"Edit a.go"}, []string{"Write b.go"}, []string{"M a.go", "A b.go"}, []string{"one a.go", "two b.go"}},
-		{"both edited it", []string{"MultiEdit a.go"}, []string{"NotebookEdit a.go"}, []string{"M a.go"}, []string{"one a.go", "two a.go"}},
+		{
+			"own edit, not the neighbour's",
+			[]string{"Edit a.go"},
+			[]string{"Write b.go"},
+			[]string{"M a.go", "A b.go"},
+			[]string{"one a.go", "two b.go"},
+		},
+		{
+			"both edited it",
+			[]string{"MultiEdit a.go"},
+			[]string{"NotebookEdit a.go"},
+			[]string{"M a.go"},
+			[]string{"one a.go", "two a.go"},
+		},
 		{"nobody is known to have edited it", []string{"Edit a.go"}, []string{"Bash make"}, []string{"M gen.go"}, nil},
-		{"one has another file of the commit", []string{"Edit a.go"}, []string{"Bash make"}, []string{"M a.go", "M gen.go"}, []string{"one a.go"}},
+		{
+			"one has another file of the commit",
+			[]string{"Edit a.go"},
+			[]string{"Bash make"},
+			[]string{"M a.go", "M gen.go"},
+			[]string{"one a.go"},
+		},
 		{"reading claims nothing", []string{"Read a.go"}, []string{"Edit a.go"}, []string{"M a.go"}, []string{"two a.go"}},
-		{"a rename of what was edited", []string{"Edit old.go"}, []string{"Edit b.go"}, []string{"R old.go new.go"}, []string{"one new.go"}},
-		{"an edit of the new name", []string{"Edit new.go"}, []string{"Edit b.go"}, []string{"R old.go new.go"}, []string{"one new.go"}},
+		{
+			"a rename of what was edited",
+			[]string{"Edit old.go"},
+			[]string{"Edit b.go"},
+			[]string{"R old.go new.go"},
+			[]string{"one new.go"},
+		},
+		{
+			"an edit of the new name",
+			[]string{"Edit new.go"},
+			[]string{"Edit b.go"},
+			[]string{"R old.go new.go"},
+			[]string{"one new.go"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -249,7 +322,8 @@ func TestLongFilesBelongToThoseWhoEditedThem(t *testing.T) {
 			w.append(alice, 10, entryOf(commit("1", alice, c.files...), one, two))
 			names := map[string]string{one.ID: "one", two.ID: "two"}
 			var got []string
-			for _, row := range w.index(w.materializer(), `SELECT concat(session_id, ' ', file_path) AS s FROM files_index ORDER BY ALL`) {
+			for _, row := range w.index(w.materializer(),
+				`SELECT concat(session_id, ' ', file_path) AS s FROM files_index ORDER BY ALL`) {
 				id, path, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(row, `{"s":"`), `"}`), " ")
 				got = append(got, names[id]+" "+path)
 			}
@@ -280,7 +354,8 @@ func TestLongFilesTogether(t *testing.T) {
 		many = append(many, fmt.Sprintf("Read f%03d.go", i))
 	}
 	w.append(alice, 10,
-		entryOf(nil, chat("one", 0, "human do", "Edit b.go", "Read a.go", "Read a.go", "Read /etc/passwd", "Read ~/x", "Bash ls", "Grep lib")),
+		entryOf(nil, chat("one", 0, "human do", "Edit b.go", "Read a.go", "Read a.go", "Read /etc/passwd", "Read ~/x",
+			"Bash ls", "Grep lib")),
 		entryOf(nil, chat("two", 1, "human do", "Edit a.go", "Edit b.go", "Edit c.go", "Grep lib")),
 		entryOf(nil, chat("other", 2, "human do", "Read lib/d.go")))
 	m := w.materializer()
@@ -304,15 +379,18 @@ func TestLongFilesTogether(t *testing.T) {
 // A fork's numbers go on from its origin's; what it copied is not its own.
 func TestForkCountsItsOwn(t *testing.T) {
 	w := newWorld(t)
-	whole := chat("fork", 0, "human one", "Edit a.go", "assistant two", "Edit b.go", "human three", "Edit c.go", "assistant four")
+	whole := chat("fork", 0, "human one", "Edit a.go", "assistant two", "Edit b.go", "human three", "Edit c.go",
+		"assistant four")
 	fork := from(whole, 2, 2)
 	fork.ForkedFrom = session.NewID(later(-60), "claude-code", "origin")
 	w.append(alice, 10, entryOf(nil, fork))
 	m := w.materializer()
 	harness.Equal(t, "numbers", []string{`{"first_turn":2,"next_turn":4,"first_tool":2,"next_tool":3}`},
 		w.data(m, `SELECT first_turn, next_turn, first_tool, next_tool FROM sessions`))
-	harness.Equal(t, "facets", []string{`{"turn_count":2,"tool_call_count":1}`}, w.index(m, `SELECT turn_count, tool_call_count FROM session_facets`))
-	harness.Equal(t, "turns", []string{`{"turn_index":2}`, `{"turn_index":3}`}, w.data(m, `SELECT turn_index FROM turns ORDER BY ALL`))
+	harness.Equal(t, "facets", []string{`{"turn_count":2,"tool_call_count":1}`},
+		w.index(m, `SELECT turn_count, tool_call_count FROM session_facets`))
+	harness.Equal(t, "turns", []string{`{"turn_index":2}`, `{"turn_index":3}`},
+		w.data(m, `SELECT turn_index FROM turns ORDER BY ALL`))
 }
 
 // A checkpoint of very many files is spread over several segments.
@@ -324,12 +402,15 @@ func TestCheckpointInSeveralSegments(t *testing.T) {
 		`","ts":"2026-03-04T10:10:00.000Z","actor_type":"human","via":"commit"}` + "\n"
 	name := "segments/2026/03/04/01KJWGYKR00000000000000000"
 	w.raw("refs/heads/rekal/"+alice, map[string]string{
-		name + ".ndjson":   head + `{"t":"file","path":"a.go","change":"M"}` + "\n",
-		name + ".1.ndjson": head + `{"t":"file","path":"b.go","change":"M"}` + "\n" + `{"t":"link","session":"` + s.ID + `"}` + "\n" + sessionLine(s) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:00:00.000Z","content":"do"}` + "\n",
+		name + ".ndjson": head + `{"t":"file","path":"a.go","change":"M"}` + "\n",
+		name + ".1.ndjson": head + `{"t":"file","path":"b.go","change":"M"}` + "\n" + `{"t":"link","session":"` + s.ID +
+			`"}` + "\n" + sessionLine(s) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:00:00.000Z","content":"do"}` +
+			"\n",
 	})
 	m := w.materializer()
 	harness.Equal(t, "one checkpoint", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM checkpoints`))
-	harness.Equal(t, "all files", []string{`{"file_path":"a.go"}`, `{"file_path":"b.go"}`}, w.data(m, `SELECT file_path FROM files_touched ORDER BY ALL`))
+	harness.Equal(t, "all files", []string{`{"file_path":"a.go"}`, `{"file_path":"b.go"}`},
+		w.data(m, `SELECT file_path FROM files_touched ORDER BY ALL`))
 	w.noWarnings()
 }
 
@@ -350,7 +431,8 @@ func TestVectorsForSQL(t *testing.T) {
 	w.crowd(60, func() { w.catchUp(m) })
 	w.catchUp(m)
 	got := vectors(w, m)
-	if len(got) < 30 || !strings.Contains(got[0], `"model":"lsa-v1"`) || strings.Contains(strings.Join(got, ""), `"fits":false`) {
+	if len(got) < 30 || !strings.Contains(got[0], `"model":"lsa-v1"`) ||
+		strings.Contains(strings.Join(got, ""), `"fits":false`) {
 		t.Errorf("%d vectors, the first of them %.200s", len(got), got[:min(1, len(got))])
 	}
 	anew := w.materializer()

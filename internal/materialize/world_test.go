@@ -119,7 +119,9 @@ func (w *world) append(email string, minutes int, entries ...session.Entry) git.
 	return tip
 }
 
-func appendTo(ctx context.Context, l *ledger.Ledger, tip git.OID, minutes int, entries ...session.Entry) (git.OID, error) {
+func appendTo(ctx context.Context, l *ledger.Ledger, tip git.OID, minutes int,
+	entries ...session.Entry,
+) (git.OID, error) {
 	var records []ledger.Record
 	for _, e := range entries {
 		if e.Checkpoint != nil {
@@ -206,7 +208,8 @@ func until(s session.Session, turns, tools int) session.Session {
 // "M path" or "R old new".
 func commit(digit string, email string, files ...string) *session.Checkpoint {
 	cp := &session.Checkpoint{
-		GitSHA: strings.Repeat(digit, 40), GitBranch: "main", UserEmail: email, ActorType: session.ActorHuman, Via: session.ViaCommit,
+		GitSHA: strings.Repeat(digit, 40), GitBranch: "main", UserEmail: email, ActorType: session.ActorHuman,
+		Via: session.ViaCommit,
 	}
 	for _, f := range files {
 		words := strings.Fields(f)
@@ -254,7 +257,8 @@ func (w *world) dump(m *materialize.Materializer) dumped {
 		w.t.Fatal(err)
 	}
 	out := dumped{}
-	for _, table := range w.lines(d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('runs', 'search_state')`) {
+	for _, table := range w.lines(d,
+		`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('runs', 'search_state')`) {
 		query := "SELECT * FROM " + table
 		switch table {
 		case "embeddings":
@@ -313,12 +317,13 @@ func (w *world) lines(d *db.DB, query string) (out []string) {
 func (w *world) rows(d *tables.DB, statement string) []string {
 	w.t.Helper()
 	out := []string{}
-	err := d.Select(w.t.Context(), statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
-		var b strings.Builder
-		err := result.WriteRow(&b, r.Columns, r.Values)
-		out = append(out, strings.TrimSpace(b.String()))
-		return err
-	})
+	err := d.Select(w.t.Context(), statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory},
+		func(r tables.Row) error {
+			var b strings.Builder
+			err := result.WriteRow(&b, r.Columns, r.Values)
+			out = append(out, strings.TrimSpace(b.String()))
+			return err
+		})
 	if err != nil {
 		w.t.Fatalf("%s: %v", statement, err)
 	}

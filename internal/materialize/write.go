@@ -11,12 +11,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// A catch-up is one transaction. At its end the log is written back into the file, as far as nobody reads what stood there. A rebuild
-// writes `recall.db.new` without a log, and renames it; who reads the old file goes on with it. The databases for SQL are removed then:
-// they may hold what had to leave.
+// A catch-up is one transaction. At its end the log is written back into the file, as far as nobody reads what stood
+// there. A rebuild writes `recall.db.new` without a log, and renames it; who reads the old file goes on with it. The
+// databases for SQL are removed then: they may hold what had to leave.
 //
-// Tables that grew are tables that were rebuilt, whatever the order in which ledgers came. All commits of all ledgers have one order: by the
-// name of their first segment. What comes late calls for a rebuild: before something that the tables already say of the same session.
+// Tables that grew are tables that were rebuilt, whatever the order in which ledgers came. All commits of all ledgers
+// have one order: by the name of their first segment. What comes late calls for a rebuild: before something that the
+// tables already say of the same session.
 
 // advance brings the index up to heads; lock.writer is held. It is taken to stand at
 // have; when it doesn't, it returns errMoved. Without have it looks for itself. Where it can't
@@ -54,15 +55,22 @@ func (m *Materializer) cursorOnDisk(ctx context.Context) (cursor, error) {
 }
 
 // applyUpTo writes what heads hold beyond have, and then what was put off, unless somebody waits for an answer.
-func (m *Materializer) applyUpTo(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, write func(*plan) error) error {
-	off, err := m.writeBisecting(ctx, func(off map[string]bool) (*plan, error) { return m.plan(ctx, heads, have, was, effort, off) }, write)
+func (m *Materializer) applyUpTo(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort,
+	write func(*plan) error,
+) error {
+	off, err := m.writeBisecting(ctx, func(off map[string]bool) (*plan,
+		error,
+	) {
+		return m.plan(ctx, heads, have, was, effort, off)
+	}, write)
 	if err != nil || !off || effort == reading {
 		return err
 	}
 	return m.advance(ctx, heads, nil, asked)
 }
 
-// warnOfLeftOut warns of the ledgers that a plan left out: where somebody waits for an answer, of the first few. Others are tried again when asked.
+// warnOfLeftOut warns of the ledgers that a plan left out: where somebody waits for an answer, of the first few. Others
+// are tried again when asked.
 func (m *Materializer) warnOfLeftOut(p *plan) {
 	const few = 3
 	for i, err := range p.failed {
@@ -91,8 +99,8 @@ func (m *Materializer) replace(ctx context.Context, p *plan) error {
 	if err != nil {
 		return errors.Join(err, m.removeLeftovers())
 	}
-	// The log belongs to the old file: behind another one it would be taken for its own. What was made of the old one for SQL may
-	// hold what had to go. Versions before 0.3 kept indexes of past moments in at.
+	// The log belongs to the old file: behind another one it would be taken for its own. What was made of the old one for
+	// SQL may hold what had to go. Versions before 0.3 kept indexes of past moments in at.
 	for _, name := range []string{indexFile, indexFile + "-wal", indexFile + "-shm", "data.db", "index.db", "at"} {
 		if err := remove(m.filePath(name)); err != nil {
 			return err

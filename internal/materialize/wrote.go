@@ -9,8 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// addWrote takes which lines of code commits sessions wrote. A ledger speaks of its own sessions only. What it says of a commit ties
-// them to it and gives them the file, as a checkpoint does; of the commit of the entry's own checkpoint give has seen to that.
+// addWrote takes which lines of code commits sessions wrote. A ledger speaks of its own sessions only. What it says of
+// a commit ties them to it and gives them the file, as a checkpoint does; of the commit of the entry's own checkpoint
+// give has seen to that.
 func (b *batch) addWrote(e entry) {
 	var here []session.Wrote
 	ties, start := b.tiesOfCheckpoint(e), len(b.ties)
@@ -37,11 +38,13 @@ func (b *batch) addWrote(e entry) {
 				TS: e.at.Add(time.Duration(at-start) * time.Millisecond), Turn: -1,
 			})
 		}
-		b.ties[at].Kind, b.ties[at].Evidence = session.TieWrote, attribution.LinesOf(e.Wrote[:i+1], w.GitSHA, e.Wrote[i].Session)
+		b.ties[at].Kind, b.ties[at].Evidence = session.TieWrote,
+			attribution.LinesOf(e.Wrote[:i+1], w.GitSHA, e.Wrote[i].Session)
 		b.ties[at].Lines = min(b.ties[at].Lines+w.Lines.Count(), session.MaxLine)
 		if at >= start && !again {
 			b.files = append(b.files, db.FileRow{
-				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob), Kind: session.TieEdited,
+				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob),
+				Kind: session.TieEdited,
 			})
 		}
 	}
@@ -52,20 +55,23 @@ func (b *batch) addWrote(e entry) {
 // maxSpawned is how many sessions that spawned one another are followed.
 const maxSpawned = 16
 
-// tieSpawners ties the sessions that spawned those that wrote or edited something of an entry's commits, as these are tied.
+// tieSpawners ties the sessions that spawned those that wrote or edited something of an entry's commits, as these are
+// tied.
 func (b *batch) tieSpawners(e entry, start int) {
 	at := map[wroteIn]int{}
 	for i, t := range b.ties[start:] {
 		at[wroteIn{t.Session, t.SHA}] = start + i
 	}
 	for _, t := range slices.Clone(b.ties[start:]) {
-		for id, n := b.rows[t.Session].Parent, 0; b.rows[id] != nil && n < maxSpawned && !t.Kind.IsWeak(); id, n = b.rows[id].Parent, n+1 {
+		for id, n := b.rows[t.Session].Parent, 0; b.rows[id] != nil && n < maxSpawned && !t.Kind.IsWeak(); id,
+			n = b.rows[id].Parent, n+1 {
 			of := wroteIn{id, t.SHA}
 			i, known := at[of]
 			if !known {
 				i, at[of] = len(b.ties), len(b.ties)
 				b.ties = append(b.ties, attribution.Tie{
-					Session: id, Checkpoint: t.Checkpoint, SHA: t.SHA, Email: t.Email, Kind: t.Kind, TS: t.TS, Turn: -1, Evidence: t.Evidence,
+					Session: id, Checkpoint: t.Checkpoint, SHA: t.SHA, Email: t.Email, Kind: t.Kind, TS: t.TS, Turn: -1,
+					Evidence: t.Evidence,
 				})
 				b.changed[id], b.rows[id].LastEntry = true, max(b.rows[id].LastEntry, e.key)
 			}

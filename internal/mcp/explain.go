@@ -12,7 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// explain tells what stands behind lines of a file, a commit or a range, or what a session or memory holds, within the budget of one item.
+// explain tells what stands behind lines of a file, a commit or a range, or what a session or memory holds, within the
+// budget of one item.
 func (in recallInput) explain(ctx context.Context, w *workspace.Workspace) (string, error) {
 	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint})
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestGroup checks that an agent is offered the repositories of a group where a user made one, and where not, neither sees them nor can ask.
+// TestGroup checks that an agent is offered the repositories of a group where a user made one, and where not, neither
+// sees them nor can ask.
 func TestGroup(t *testing.T) {
 	w := told(t)
 	home := w.dir
@@ -42,7 +43,8 @@ func TestGroup(t *testing.T) {
 	if offered(alone) {
 		t.Error("a repository widened what an agent sees")
 	}
-	if text, failed := alone.call("recall", map[string]any{"query": "leeway", "group": true}); !failed || strings.Contains(text, "cart") {
+	if text, failed := alone.call("recall", map[string]any{"query": "leeway", "group": true}); !failed ||
+		strings.Contains(text, "cart") {
 		t.Errorf("without a group: %s", text)
 	}
 
@@ -52,7 +54,8 @@ func TestGroup(t *testing.T) {
 	if !offered(c) {
 		t.Fatal("the parameter is not offered")
 	}
-	text := c.says("recall", map[string]any{"query": "leeway", "group": true}, "Leeway of carts", "in shop", "Leeway of tokens", "in repo")
+	text := c.says("recall", map[string]any{"query": "leeway", "group": true}, "Leeway of carts", "in shop",
+		"Leeway of tokens", "in repo")
 	if strings.Contains(text, "client") {
 		t.Errorf("it shows the client's repository:\n%s", text)
 	}
@@ -69,7 +72,8 @@ func TestGroup(t *testing.T) {
 	}
 
 	w.Git(home, "config", "--global", "--unset", "rekal.group.shop") // it counts at once
-	if text, failed := c.call("recall", map[string]any{"query": "leeway", "group": true}); !failed || strings.Contains(text, "cart") {
+	if text, failed := c.call("recall", map[string]any{"query": "leeway", "group": true}); !failed ||
+		strings.Contains(text, "cart") {
 		t.Errorf("after the group is gone: %s", text)
 	}
 }

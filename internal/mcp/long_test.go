@@ -65,7 +65,10 @@ func TestBatchOfLines(t *testing.T) {
 {"jsonrpc":"2.0","id":5,"method":"nosuch"}
 `
 	out := serve(t, w.process(), requests)
-	for _, want := range []string{`"id":1,"result"`, `"id":"two","result"`, "3 result(s)", `"id":3,"result"`, "30 s of leeway", `"id":4,"error"`, `"id":5,"error"`} {
+	for _, want := range []string{
+		`"id":1,"result"`, `"id":"two","result"`, "3 result(s)", `"id":3,"result"`,
+		"30 s of leeway", `"id":4,"error"`, `"id":5,"error"`,
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
@@ -77,8 +80,10 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	w := told(t)
 	const ping = `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
 	none := []string{
-		`{"jsonrpc":"2.0","id":9,"method":`, "hello", "\xff\xfe", `null`, `[]`, `[1]`, `"text"`, `{}`, `{"jsonrpc":"1.0","id":9,"method":"ping"}`,
-		fmt.Sprintf(ping+ping, 8, 9), strings.Repeat("[", 100_000), strings.Repeat(" ", 5) + "}", `{"x":"` + strings.Repeat("x", 17<<20) + `"}`,
+		`{"jsonrpc":"2.0","id":9,"method":`, "hello", "\xff\xfe", `null`, `[]`, `[1]`, `"text"`, `{}`,
+		`{"jsonrpc":"1.0","id":9,"method":"ping"}`,
+		fmt.Sprintf(ping+ping, 8, 9), strings.Repeat("[", 100_000), strings.Repeat(" ", 5) + "}",
+		`{"x":"` + strings.Repeat("x", 17<<20) + `"}`,
 	}
 	requests := []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
@@ -144,7 +149,10 @@ func serve(t *testing.T, p workspace.Process, input string) string {
 // the protocol; and a call that can be read is answered.
 func FuzzRequests(f *testing.F) {
 	dir := f.TempDir()
-	p := workspace.Process{Dir: dir, Env: []string{"HOME=" + dir, "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}, Home: dir, Now: time.Now, Rand: rand.NewChaCha8([32]byte{})}
+	p := workspace.Process{
+		Dir: dir, Env: []string{"HOME=" + dir, "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)},
+		Home: dir, Now: time.Now, Rand: rand.NewChaCha8([32]byte{}),
+	}
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n"
 	f.Fuzz(func(t *testing.T, arguments, line string) {
 		out := serve(t, p, hello+`{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n"+line+"\n")

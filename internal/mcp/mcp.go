@@ -1,8 +1,9 @@
 // Package mcp is the agents' server: the Model Context Protocol over a pair of streams, with two tools, one a file.
 //
-// In: requests. Out: only the protocol. A tool answers with text within a budget, which package view makes of the values that the command
-// line prints as JSON. Between calls it holds no database and no repository open, so each call sees the last commit. Calls take turns,
-// because an engine's memory is bounded for one. The protocol does not wait for them.
+// In: requests. Out: only the protocol. A tool answers with text within a budget, which package view makes of the
+// values that the command line prints as JSON. Between calls it holds no database and no repository open, so each call
+// sees the last commit. Calls take turns, because an engine's memory is bounded for one. The protocol does not wait for
+// them.
 package mcp
 
 import (
@@ -66,7 +67,10 @@ func (s *Server) build(ctx context.Context) *sdk.Server {
 	groups, _ := group.HoldingCurrent(ctx, s.Process) // what is wrong is told by who asks with it
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "git-rekal", Title: "git-rekal", Version: s.Version},
-		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, save), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+		&sdk.ServerOptions{
+			Instructions: fmt.Sprintf(instructions, save),
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		})
 	server.AddReceivingMiddleware(dropEmptyArguments)
 	t := &tools{Server: s, ends: ctx, turn: make(chan struct{}, 1)}
 	sdk.AddTool(server, recallTool(writes, len(groups) > 0), t.recall)
@@ -125,7 +129,9 @@ type tools struct {
 }
 
 // inRepository runs a call in its turn, in a repository that is opened for it.
-func (t *tools) inRepository(ctx context.Context, call func(context.Context, *workspace.Workspace) (string, error)) (*sdk.CallToolResult, error) {
+func (t *tools) inRepository(ctx context.Context,
+	call func(context.Context, *workspace.Workspace) (string, error),
+) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ends, cancel)()
@@ -151,7 +157,9 @@ func (t *tools) inRepository(ctx context.Context, call func(context.Context, *wo
 }
 
 // withoutPanic makes an error of a panic: one call that can't be answered ends no other.
-func withoutPanic(ctx context.Context, w *workspace.Workspace, call func(context.Context, *workspace.Workspace) (string, error)) (text string, err error) {
+func withoutPanic(ctx context.Context, w *workspace.Workspace,
+	call func(context.Context, *workspace.Workspace) (string, error),
+) (text string, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			err = fmt.Errorf("internal error: %v", broken)

@@ -44,7 +44,10 @@ func TestLongExchanges(t *testing.T) {
 	w := told(t)
 	c := w.client()
 	ids := map[string]string{} // by title: which names stand in the goldens for them
-	for title, name := range map[string]string{"Fix JWT expiry": "JWT", "the build is slow": "BUILD", "Leeway of tokens": "LEEWAY"} {
+	for title, name := range map[string]string{
+		"Fix JWT expiry": "JWT", "the build is slow": "BUILD",
+		"Leeway of tokens": "LEEWAY",
+	} {
 		line := c.says("recall", map[string]any{"title": title})
 		ids[name], _, _ = strings.Cut(strings.Fields(line)[1], ":")
 	}
@@ -83,17 +86,28 @@ func exchanges() map[string][]exchange {
 		return out
 	}
 	return map[string][]exchange{
-		"views": recall(`{}`, `{"detail":"timeline"}`, `{"detail":"full"}`, `{"query":"token expiry clock"}`, `{"query":"token expiry clock","detail":"timeline","limit":1}`,
-			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`, `{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`, `{"ids":["$LEEWAY","$JWT"],"kind":"memory"}`,
-			`{"id":"$LEEWAY","detail":"full"}`, `{"query":"","id":null,"ids":null,"title":"JWT","action":"","detail":null,"limit":null,"turn":null}`),
+		"views": recall(`{}`, `{"detail":"timeline"}`, `{"detail":"full"}`, `{"query":"token expiry clock"}`,
+			`{"query":"token expiry clock","detail":"timeline","limit":1}`,
+			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`,
+			`{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`,
+			`{"ids":["$LEEWAY","$JWT"],"kind":"memory"}`,
+			`{"id":"$LEEWAY","detail":"full"}`,
+			`{"query":"","id":null,"ids":null,"title":"JWT","action":"","detail":null,"limit":null,"turn":null}`),
 		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
-		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"agent":"claude-code","limit":1}`, `{"agent":"codex"}`, `{"checkpoint":"HEAD~1"}`,
-			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`, `{"verified":true}`, `{"verified":true,"ids":["$JWT"]}`),
-		"explain": recall(`{"action":"why","id":"src/auth/jwt.go:1"}`, `{"action":"show","id":"HEAD"}`, `{"action":"show","id":"$JWT"}`, `{"action":"show","id":"$LEEWAY"}`,
-			`{"action":"why","id":"no.go:1"}`, `{"action":"show","id":"nosuch"}`, `{"action":"why","query":"x"}`, `{"action":"show"}`),
-		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`, `{"action":"purge"}`, `{"action":"restore","query":"token"}`,
-			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`, `{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
-			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`, `{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),
+		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`,
+			`{"actor":"agent"}`, `{"agent":"claude-code","limit":1}`, `{"agent":"codex"}`, `{"checkpoint":"HEAD~1"}`,
+			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`,
+			`{"query":"clock","files":["no/such.file"]}`, `{"verified":true}`, `{"verified":true,"ids":["$JWT"]}`),
+		"explain": recall(`{"action":"why","id":"src/auth/jwt.go:1"}`, `{"action":"show","id":"HEAD"}`,
+			`{"action":"show","id":"$JWT"}`, `{"action":"show","id":"$LEEWAY"}`,
+			`{"action":"why","id":"no.go:1"}`, `{"action":"show","id":"nosuch"}`, `{"action":"why","query":"x"}`,
+			`{"action":"show"}`),
+		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`,
+			`{"action":"purge"}`, `{"action":"restore","query":"token"}`,
+			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`,
+			`{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
+			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`,
+			`{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),
 	}
 }
 
@@ -102,7 +116,14 @@ func TestLongInputs(t *testing.T) {
 	c := told(t).client()
 	long := strings.Repeat("\x1b[2J ( 令牌", 20_000)
 	for _, args := range []map[string]any{
-		{"commit": long}, {"checkpoint": long}, {"file": long}, {"action": long}, {long: 1}, {"title": long}, {"id": long}, {"action": "purge", "ids": []string{long}},
+		{"commit": long},
+		{"checkpoint": long},
+		{"file": long},
+		{"action": long},
+		{long: 1},
+		{"title": long},
+		{"id": long},
+		{"action": "purge", "ids": []string{long}},
 	} {
 		text, failed := c.call("recall", args)
 		if n := tokens.Count(text); !failed || n > view.Budget || n < 10 || strings.Contains(text, "\x1b") {
@@ -121,10 +142,16 @@ func TestLongMarks(t *testing.T) {
 	if failed || !strings.HasPrefix(text, "Purged 1/2 memories.\nFailed: ") || !strings.Contains(text, "01XXXXXXXX") {
 		t.Errorf("purge: %q, %v", text, failed)
 	}
-	if text, failed := c.call("recall", map[string]any{"action": "purge", "id": id}); !failed || !strings.HasPrefix(text, "Purged 0/1 memories.\nFailed: ") {
+	if text, failed := c.call("recall", map[string]any{"action": "purge", "id": id}); !failed ||
+		!strings.HasPrefix(text, "Purged 0/1 memories.\nFailed: ") {
 		t.Errorf("purged again: %q, %v", text, failed)
 	}
-	for _, args := range []map[string]any{{"query": "leeway"}, {"title": "Leeway"}, {"id": id}, {"id": id, "detail": "full"}} {
+	for _, args := range []map[string]any{
+		{"query": "leeway"},
+		{"title": "Leeway"},
+		{"id": id},
+		{"id": id, "detail": "full"},
+	} {
 		if text, _ := c.call("recall", args); strings.Contains(text, "30 s") {
 			t.Errorf("%v shows what is purged: %s", args, text)
 		}
@@ -132,17 +159,28 @@ func TestLongMarks(t *testing.T) {
 	if out := w.run("leeway"); strings.Contains(out, "30 s") {
 		t.Errorf("the command line shows what is purged: %s", out)
 	}
-	if text, failed := c.call("recall", map[string]any{"id": id}); !failed || !strings.Contains(text, "No memories found") || !strings.Contains(text, "is purged: include_purged shows it") {
+	if text, failed := c.call("recall", map[string]any{"id": id}); !failed ||
+		!strings.Contains(text, "No memories found") || !strings.Contains(text, "is purged: include_purged shows it") {
 		t.Errorf("asked for by its ID: %q, %v", text, failed)
 	}
-	if text, failed := c.call("recall", map[string]any{"id": id, "include_purged": true, "turn": 0}); failed || !strings.Contains(text, "detail: full") {
+	if text, failed := c.call("recall", map[string]any{"id": id, "include_purged": true, "turn": 0}); failed ||
+		!strings.Contains(text, "detail: full") {
 		t.Errorf("a turn: %q, %v", text, failed)
 	}
-	c.says("recall", map[string]any{"query": "Kubernetes leeway", "include_purged": true}, "\nNobody spoke of: kubernetes\n")
-	for _, args := range []map[string]any{{"query": "leeway", "include_purged": true}, {"include_purged": true, "detail": "timeline"}, {"id": id, "include_purged": true, "detail": "full"}, {"ids": []string{id}}} {
+	c.says("recall", map[string]any{"query": "Kubernetes leeway", "include_purged": true},
+		"\nNobody spoke of: kubernetes\n")
+	for _, args := range []map[string]any{
+		{"query": "leeway", "include_purged": true},
+		{"include_purged": true, "detail": "timeline"},
+		{"id": id, "include_purged": true, "detail": "full"},
+		{"ids": []string{id}},
+	} {
 		c.says("recall", args, "30 s", "purged")
 	}
-	if text := c.says("recall", map[string]any{"action": "restore", "ids": []string{id}}); text != "Restored 1/1 memories." {
+	if text := c.says("recall", map[string]any{
+		"action": "restore",
+		"ids":    []string{id},
+	}); text != "Restored 1/1 memories." {
 		t.Errorf("restore: %q", text)
 	}
 	c.says("recall", map[string]any{"query": "leeway"}, "30 s")
@@ -153,19 +191,33 @@ func TestLongMarks(t *testing.T) {
 func TestLongSave(t *testing.T) {
 	w := told(t)
 	one, two := w.client(), w.client()
-	saved := one.says("save_memory", map[string]any{"title": "Deploy", "content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault."}, "Saved memory ", "Redacted before storing: 1")
+	saved := one.says("save_memory", map[string]any{
+		"title":   "Deploy",
+		"content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault.",
+	}, "Saved memory ", "Redacted before storing: 1")
 	id := strings.Fields(saved)[2]
-	if text := two.says("recall", map[string]any{"query": "deploy", "detail": "full"}, "from the vault"); strings.Contains(text, "AKIA") {
+	if text := two.says("recall", map[string]any{"query": "deploy", "detail": "full"},
+		"from the vault"); strings.Contains(text, "AKIA") {
 		t.Errorf("a secret in %s", text)
 	}
 	if out := w.run("deploy"); !strings.Contains(out, id) || !strings.Contains(out, `"source":"tester"`) {
 		t.Errorf("the command line has %s", out)
 	}
-	again := two.says("save_memory", map[string]any{"title": "Deploy", "content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault."})
+	again := two.says("save_memory", map[string]any{
+		"title":   "Deploy",
+		"content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault.",
+	})
 	if !strings.HasPrefix(again, "Saved before, as memory "+id) {
 		t.Errorf("saved again: %s", again)
 	}
-	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": strings.Repeat("long ", 1_000_000)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
+	for _, args := range []map[string]any{
+		{},
+		{"content": ""},
+		{"content": " \n"},
+		{"content": strings.Repeat("x", 65537)},
+		{"content": strings.Repeat("long ", 1_000_000)},
+		{"content": "x", "title": strings.Repeat("x", 201)},
+	} {
 		if text, failed := one.call("save_memory", args); !failed || text == "" || len(text) > 500 {
 			t.Errorf("%.40v: %q", args, text)
 		}
@@ -193,14 +245,16 @@ func TestPlaces(t *testing.T) {
 	w.client().says("recall", map[string]any{"query": "token", "files": []string{w.dir + "/jwt.go"}}, "JWT", "1 result(s)")
 
 	w.dir = w.Home()
-	if text, failed := w.client().call("recall", nil); !failed || !strings.Contains(text, "started inside a git repository") {
+	if text, failed := w.client().call("recall", nil); !failed ||
+		!strings.Contains(text, "started inside a git repository") {
 		t.Errorf("outside of a repository: %q", text)
 	}
 
 	w = newWorld(t)
 	c := w.client()
 	for _, tool := range []string{"recall", "save_memory"} {
-		if text, failed := c.call(tool, map[string]any{"content": "x"}); tool == "save_memory" && (!failed || !strings.Contains(text, `run "git rekal init"`)) {
+		if text, failed := c.call(tool, map[string]any{"content": "x"}); tool == "save_memory" &&
+			(!failed || !strings.Contains(text, `run "git rekal init"`)) {
 			t.Errorf("%s before init: %q", tool, text)
 		}
 	}
@@ -208,7 +262,8 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("recall before init: %q", text)
 	}
 	w.run("init")
-	if text, failed := c.call("recall", nil); !failed || text != "No memories found: no session was captured yet, and no memory saved." {
+	if text, failed := c.call("recall", nil); !failed ||
+		text != "No memories found: no session was captured yet, and no memory saved." {
 		t.Errorf("an empty memory: %q", text)
 	}
 }
@@ -267,7 +322,10 @@ func TestTitles(t *testing.T) {
 	for _, title := range []string{"100% of SNAKE_case", "Größe der Ärmel", "nothing"} {
 		c.says("save_memory", map[string]any{"title": title, "content": "about " + title})
 	}
-	for title, want := range map[string]int{"100%": 1, "e_c": 1, "snake": 1, "e%c": 0, "ä": 1, "GRÖSSE": 0, "größe": 1, "'": 0, "h": 1, "\\": 0} {
+	for title, want := range map[string]int{
+		"100%": 1, "e_c": 1, "snake": 1, "e%c": 0, "ä": 1, "GRÖSSE": 0, "größe": 1,
+		"'": 0, "h": 1, "\\": 0,
+	} {
 		text, failed := c.call("recall", map[string]any{"title": title})
 		if got := strings.Count(text, "\n[") + 1; !failed && got != want || failed != (want == 0) {
 			t.Errorf("%q: want %d, got\n%s", title, want, text)
@@ -280,13 +338,16 @@ func TestRecords(t *testing.T) {
 	w := told(t)
 	w.run("run", "-i", "why it fails", "--", "echo", "src/auth/jwt.go:7:2: error: undefined: leeway")
 	c := w.client()
-	c.says("recall", map[string]any{"query": "undefined leeway", "kind": "record"}, "[1] 1 | echo 'src/auth/jwt.go:7:2", "record", "exit 0", "captured ", " ago | matched content")
+	c.says("recall", map[string]any{"query": "undefined leeway", "kind": "record"}, "[1] 1 | echo 'src/auth/jwt.go:7:2",
+		"record", "exit 0", "captured ", " ago | matched content")
 	c.says("recall", map[string]any{"id": "1", "detail": "full"}, "src/auth/jwt.go:7:2: error: undefined: leeway")
 	c.says("recall", map[string]any{"action": "purge", "id": "1"}, "Purged 1/1 memories.")
-	if text, _ := c.call("recall", map[string]any{"query": "undefined leeway", "kind": "record"}); strings.Contains(text, "jwt.go") {
+	if text, _ := c.call("recall", map[string]any{"query": "undefined leeway", "kind": "record"}); strings.Contains(text,
+		"jwt.go") {
 		t.Errorf("purged, and found: %s", text)
 	}
-	if text, failed := c.call("recall", map[string]any{"id": "1", "detail": "full"}); !failed || !strings.Contains(text, "include_purged shows it") || strings.Contains(text, "jwt.go") {
+	if text, failed := c.call("recall", map[string]any{"id": "1", "detail": "full"}); !failed ||
+		!strings.Contains(text, "include_purged shows it") || strings.Contains(text, "jwt.go") {
 		t.Errorf("purged, and shown: %v, %s", failed, text)
 	}
 	c.says("recall", map[string]any{"id": "1", "detail": "full", "include_purged": true}, "src/auth/jwt.go:7:2")
@@ -296,7 +357,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestLongQuestion: what is too long to be searched is refused by its ID, names the bound, and costs little memory; what fits is answered.
+// TestLongQuestion: what is too long to be searched is refused by its ID, names the bound, and costs little memory;
+// what fits is answered.
 func TestLongQuestion(t *testing.T) {
 	w := told(t)
 	ask := func(id, bytes int) string {
@@ -306,7 +368,10 @@ func TestLongQuestion(t *testing.T) {
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 	out := serve(t, w.process(), begin+ask(2, 250<<10)+ask(3, 300<<10))
-	for _, want := range []string{`"id":2,"result":{"content":[{"type":"text","text":"[1] `, "the question has 300 KB, and at most 256 KB are searched: give the words that matter"} {
+	for _, want := range []string{
+		`"id":2,"result":{"content":[{"type":"text","text":"[1] `,
+		"the question has 300 KB, and at most 256 KB are searched: give the words that matter",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %.2000s", want, out)
 		}
@@ -324,18 +389,24 @@ func TestLongQuestion(t *testing.T) {
 	}
 }
 
-// TestReadsOnly: with rekal.mcp.write false nothing to save or purge is offered, and it is refused where the setting came later.
+// TestReadsOnly: with rekal.mcp.write false nothing to save or purge is offered, and it is refused where the setting
+// came later.
 func TestReadsOnly(t *testing.T) {
 	w := told(t)
 	before := w.client()
 	id := strings.Fields(before.says("recall", map[string]any{"title": "Leeway"}))[1]
 	w.Git(w.dir, "config", "rekal.mcp.write", "false")
-	for tool, args := range map[string]map[string]any{"save_memory": {"content": "more"}, "recall": {"action": "purge", "id": id}} {
-		if text, failed := before.call(tool, args); !failed || !strings.Contains(text, "Refused: ") || !strings.Contains(text, "rekal.mcp.write") {
+	for tool, args := range map[string]map[string]any{
+		"save_memory": {"content": "more"},
+		"recall":      {"action": "purge", "id": id},
+	} {
+		if text, failed := before.call(tool, args); !failed || !strings.Contains(text, "Refused: ") ||
+			!strings.Contains(text, "rekal.mcp.write") {
 			t.Errorf("%s: %v, %s", tool, failed, text)
 		}
 	}
-	if text, failed := before.call("recall", map[string]any{"action": "restore", "id": id}); !failed || !strings.Contains(text, "Refused: ") {
+	if text, failed := before.call("recall", map[string]any{"action": "restore", "id": id}); !failed ||
+		!strings.Contains(text, "Refused: ") {
 		t.Errorf("restore: %v, %s", failed, text)
 	}
 	c := w.client()
@@ -348,14 +419,18 @@ func TestReadsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	about := c.InitializeResult().Instructions + string(text)
-	if len(offered.Tools) != 1 || strings.Contains(about, "purge") && !strings.Contains(about, "include_purged") || strings.Contains(about, "save_memory") || strings.Contains(about, `"restore"`) {
+	if len(offered.Tools) != 1 || strings.Contains(about, "purge") && !strings.Contains(about, "include_purged") ||
+		strings.Contains(about, "save_memory") || strings.Contains(about, `"restore"`) {
 		t.Errorf("offered: %s", about)
 	}
 	c.says("recall", map[string]any{"query": "leeway", "action": "view"}, "30 s")
 	if text, failed := c.call("recall", map[string]any{"action": "purge", "id": id}); !failed {
 		t.Errorf("purge: %s", text)
 	}
-	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "save_memory", Arguments: map[string]any{"content": "more"}}); err == nil {
+	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{
+		Name:      "save_memory",
+		Arguments: map[string]any{"content": "more"},
+	}); err == nil {
 		t.Error("save_memory is there")
 	}
 }

@@ -23,12 +23,16 @@ type saveInput struct {
 func saveTool() *sdk.Tool {
 	schema := schemaOf[saveInput]()
 	p := schema.Properties
-	p["content"].MinLength = jsonschema.Ptr(1) // how long they may be, capture says better: a schema's error repeats the text
+	// how long they may be, capture says better: a schema's error repeats the text
+	p["content"].MinLength = jsonschema.Ptr(1)
 	return &sdk.Tool{
 		Name: "save_memory", Title: "Save Memory", InputSchema: schema,
 		Description: `Save what was learned or decided as a memory of this repository, which recall finds at once and the team gets with the next push. ` +
 			`For what the code and its commits don't say; one thing a memory. Secrets are taken out before it is stored, and what was saved before is not saved again.`,
-		Annotations: &sdk.ToolAnnotations{Title: "Save Memory", DestructiveHint: new(bool), IdempotentHint: true, OpenWorldHint: new(bool)},
+		Annotations: &sdk.ToolAnnotations{
+			Title: "Save Memory", DestructiveHint: new(bool), IdempotentHint: true,
+			OpenWorldHint: new(bool),
+		},
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The server lives as long as its client. The SDK handles each call beside the protocol, so a catch-up that takes long holds up other
-// calls and no ping. Two things differ from the SDK: the end of the input waits for the answers to what was read before it, and `null` for
-// arguments means none.
+// The server lives as long as its client. The SDK handles each call beside the protocol, so a catch-up that takes long
+// holds up other calls and no ping. Two things differ from the SDK: the end of the input waits for the answers to what
+// was read before it, and `null` for arguments means none.
 
 // stream is the transport: a message a line. The SDK's own ends the server at the first line that is no message,
 // and with it what other calls are waiting for, and drops at the end of the input what is not answered yet.
@@ -30,8 +30,8 @@ type stream struct {
 // patience is how long, at the end, a client may take to read an answer.
 const patience = time.Second
 
-// How long a line may be that is read, and one that is served. A question has 256 KB at most, a memory 64 KB, and each byte may be
-// written as six. A longer call gets an error of its tool, which a model reads, and is copied no more.
+// How long a line may be that is read, and one that is served. A question has 256 KB at most, a memory 64 KB, and each
+// byte may be written as six. A longer call gets an error of its tool, which a model reads, and is copied no more.
 const (
 	maxLine   = 16 << 20
 	maxServed = 2 << 20
@@ -54,8 +54,8 @@ func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 	return c, nil
 }
 
-// connection is the connection to the one client. Nothing that is written holds up what is read, or the end of the input
-// would never be seen where nobody reads.
+// connection is the connection to the one client. Nothing that is written holds up what is read, or the end of the
+// input would never be seen where nobody reads.
 type connection struct {
 	*stream
 	lines  chan []byte
@@ -162,7 +162,10 @@ func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 		defer c.open.Done()
 		c.asked.Delete(res.ID)
 		if res.Error != nil && !errors.As(res.Error, new(*jsonrpc.Error)) {
-			msg = &jsonrpc.Response{ID: res.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: res.Error.Error()}}
+			msg = &jsonrpc.Response{ID: res.ID, Error: &jsonrpc.Error{
+				Code:    jsonrpc.CodeInvalidRequest,
+				Message: res.Error.Error(),
+			}}
 		}
 	}
 	text, err := jsonrpc.EncodeMessage(msg)

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// TestTwice checks that a call with the ID of one that is not answered yet is refused, and that the end waits for the one alone: the SDK
-// drops the other without an answer.
+// TestTwice checks that a call with the ID of one that is not answered yet is refused, and that the end waits for the
+// one alone: the SDK drops the other without an answer.
 func TestTwice(t *testing.T) {
 	in, client := io.Pipe()
 	answers, out := io.Pipe()

@@ -42,11 +42,13 @@ func told(t *testing.T) *world {
 	w := newWorld(t)
 	w.run("init")
 	w.say("one", "2026-03-04T10:00:00Z", "title Fix JWT expiry", "human why does the token expire early?",
-		"assistant The exp claim was compared in local time: the clock of src/auth/jwt.go is not in UTC.", "Edit src/auth/jwt.go", "human then fix it")
+		"assistant The exp claim was compared in local time: the clock of src/auth/jwt.go is not in UTC.",
+		"Edit src/auth/jwt.go", "human then fix it")
 	w.write("repo/src/auth/jwt.go", "package auth\n")
 	w.commit("fix the clock")
 	w.run("hook", "post-commit")
-	w.say("two", "2026-03-05T11:00:00Z", "human the build is slow", "assistant It compiles 100% of the assets twice, because of snake_case names.", "Edit Makefile")
+	w.say("two", "2026-03-05T11:00:00Z", "human the build is slow",
+		"assistant It compiles 100% of the assets twice, because of snake_case names.", "Edit Makefile")
 	w.write("repo/Makefile", "all:\n")
 	w.commit("build once")
 	w.run("hook", "post-commit")
@@ -79,8 +81,9 @@ func (w *world) say(id, start string, lines ...string) {
 // process is what a process of this world is given. Its clock stands.
 func (w *world) process() workspace.Process {
 	return workspace.Process{
-		Dir: w.dir, Env: w.Environ(), Home: w.Home(), Exe: filepath.Join(w.Home(), "bin", "git-rekal"), Rand: rand.NewChaCha8([32]byte{7}),
-		Now: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
+		Dir: w.dir, Env: w.Environ(), Home: w.Home(), Exe: filepath.Join(w.Home(), "bin", "git-rekal"),
+		Rand: rand.NewChaCha8([32]byte{7}),
+		Now:  func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
 	}
 }
 
@@ -88,7 +91,10 @@ func (w *world) process() workspace.Process {
 func (w *world) run(args ...string) string {
 	w.T.Helper()
 	var out, err bytes.Buffer
-	app := &cli.App{Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err}
+	app := &cli.App{
+		Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: strings.NewReader(""),
+		Stdout: &out, Stderr: &err,
+	}
 	if status := cli.Main(w.T.Context(), app, args); status != 0 {
 		w.T.Fatalf("%q: exit status %d\n%s", args, status, err.String())
 	}
@@ -108,7 +114,10 @@ func (w *world) client() *client {
 	fromServer, answers := io.Pipe()
 	c := &client{t: w.T, ended: make(chan int, 1)}
 	go func() {
-		app := &cli.App{Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: requests, Stdout: answers, Stderr: io.Discard}
+		app := &cli.App{
+			Process: w.process(), Version: "v1.2.3", Full: full.Parts(), Stdin: requests, Stdout: answers,
+			Stderr: io.Discard,
+		}
 		c.ended <- cli.Main(context.Background(), app, []string{"mcp"})
 		_ = answers.Close()
 	}()

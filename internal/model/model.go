@@ -1,10 +1,13 @@
-// Package model turns texts into vectors of meaning on this machine, with weights that lie in a file beside the program.
+// Package model turns texts into vectors of meaning on this machine, with weights that lie in a file beside the
+// program.
 //
-// In: a text, of which the first 254 tokens count. Out: 384 numbers of length 1; the dot product of two vectors is the likeness of their texts.
-// The weights are all-MiniLM-L6-v2 (Apache-2.0, sentence-transformers), 23 MB with int8 matrices, made anew by `make model`. The file is
-// mapped, so that a process reads what it needs of it, and all processes have it in memory once.
+// In: a text, of which the first 254 tokens count. Out: 384 numbers of length 1; the dot product of two vectors is the
+// likeness of their texts. The weights are all-MiniLM-L6-v2 (Apache-2.0, sentence-transformers), 23 MB with int8
+// matrices, made anew by `make model`. The file is mapped, so that a process reads what it needs of it, and all
+// processes have it in memory once.
 //
-// Promises: equal texts have equal vectors, to the last bit, on every processor: bert.c says how. No thread, no network.
+// Promises: equal texts have equal vectors, to the last bit, on every processor: bert.c says how. No thread, no
+// network.
 package model
 
 // #cgo CFLAGS: -O3 -Wno-psabi
@@ -51,7 +54,8 @@ var opened = struct { //nolint:gochecknoglobals // a mapping is the process's
 	models map[string]*Model
 }{models: map[string]*Model{}}
 
-// Open maps the file with the weights, once for as long as the process lives. Who replaces the file must rename another one over it.
+// Open maps the file with the weights, once for as long as the process lives. Who replaces the file must rename another
+// one over it.
 func Open(path string) (*Model, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -94,7 +98,8 @@ const headerSize = len(magic) + 16
 // floatCount is how many numbers bert.c reads: see FLOATS in make.py.
 const floatCount = 149_760
 
-// rowCount is how many rows of Dim int8 stand behind the word embeddings: six layers of four square matrices and two of four times that.
+// rowCount is how many rows of Dim int8 stand behind the word embeddings: six layers of four square matrices and two of
+// four times that.
 const rowCount = 6 * (4 + 2*4) * Dim
 
 // takeApart is the parts of the weights; nil if they are not what they should be.
@@ -108,11 +113,13 @@ func takeApart(weights string) *Model {
 	header := []byte(take(16))
 	size := func(i int) int { return int(binary.LittleEndian.Uint32(header[4*i:])) }
 	floats, tokens, texts := size(0), size(1), size(2)
-	if !ok || floats != floatCount || tokens == 0 || len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
+	if !ok || floats != floatCount || tokens == 0 ||
+		len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
 		return nil
 	}
 	m := &Model{floats: make([]float32, floats)}
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.floats[0])), 4*floats), take(4*floats)) // all systems that we build for are little-endian
+	// all systems that we build for are little-endian
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.floats[0])), 4*floats), take(4*floats))
 	m.vocabulary = vocabulary{offsets: take(4 * (tokens + 1)), ids: take(2 * tokens), texts: take(texts)}
 	m.scales, m.rows = take(4*tokens), rest
 	return m
@@ -133,7 +140,8 @@ const (
 func (m *Model) vector(text string, path int) ([]float32, error) {
 	tokens, out := m.vocabulary.tokens(text), make([]float32, Dim)
 	rows := unsafe.Pointer(unsafe.StringData(m.rows))
-	failed := C.bert_vector((*C.int32_t)(&tokens[0]), C.int(len(tokens)), (*C.int8_t)(rows), (*C.char)(unsafe.Pointer(unsafe.StringData(m.scales))),
+	failed := C.bert_vector((*C.int32_t)(&tokens[0]), C.int(len(tokens)), (*C.int8_t)(rows),
+		(*C.char)(unsafe.Pointer(unsafe.StringData(m.scales))),
 		(*C.int8_t)(unsafe.Add(rows, len(m.scales)/4*Dim)), (*C.float)(&m.floats[0]), C.int(path), (*C.float)(&out[0]))
 	if failed != 0 {
 		return nil, errMemory

@@ -30,7 +30,8 @@ func TestOpenWrongFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{
-		"empty": nil, "header": whole[:headerSize-1], "torn": whole[:len(whole)-1], "longer": append(slices.Clip(whole), 0), "other": append([]byte("x"), whole[1:]...),
+		"empty": nil, "header": whole[:headerSize-1], "torn": whole[:len(whole)-1], "longer": append(slices.Clip(whole), 0),
+		"other": append([]byte("x"), whole[1:]...),
 		"sizes": append([]byte(magic), bytes.Repeat([]byte{255}, 100)...),
 	} {
 		path := filepath.Join(t.TempDir(), name)
@@ -55,9 +56,15 @@ func TestTokens(t *testing.T) {
 	}{
 		{"", []int32{101, 102}},
 		{"why does the sweeper ignore junk?", []int32{101, 2339, 2515, 1996, 11740, 2121, 8568, 18015, 1029, 102}},
-		{"getHTTPStatus404 in src/auth/jwt.go:42", []int32{101, 2131, 11039, 25856, 9153, 5809, 12740, 2549, 1999, 5034, 2278, 1013, 8740, 2705, 1013, 1046, 26677, 1012, 2175, 1024, 4413, 102}},
+		{"getHTTPStatus404 in src/auth/jwt.go:42", []int32{
+			101, 2131, 11039, 25856, 9153, 5809, 12740, 2549, 1999, 5034, 2278,
+			1013, 8740, 2705, 1013, 1046, 26677, 1012, 2175, 1024, 4413, 102,
+		}},
 		{"na\u00efve Caf\u00e9 \u00c0\u00c9", []int32{101, 15743, 7668, 29347, 102}},
-		{"\u65e5\u672c\u8a9e \u041f\u0440\u0438\u0432\u0435\u0442", []int32{101, 1864, 1876, 1950, 1194, 16856, 10325, 25529, 15290, 22919, 102}},
+		{
+			"\u65e5\u672c\u8a9e \u041f\u0440\u0438\u0432\u0435\u0442",
+			[]int32{101, 1864, 1876, 1950, 1194, 16856, 10325, 25529, 15290, 22919, 102},
+		},
 		{"a\u0000b\u200bc\ufffd it's", []int32{101, 5925, 2009, 1005, 1055, 102}},
 		{strings.Repeat("x", 120), []int32{101, 100, 102}},
 	} {
@@ -97,9 +104,18 @@ func TestVectors(t *testing.T) {
 		want []float32
 	}{
 		{"", []float32{-0.12762, 0.04090, -0.00138, -0.01582, 0.05400, 0.00884, 0.11735, 0.00501}},
-		{"why does the sweeper ignore junk?", []float32{-0.02020, 0.04071, 0.03809, -0.01662, -0.00928, -0.14494, 0.03955, -0.03245}},
-		{"getHTTPStatus404 in src/auth/jwt.go:42", []float32{-0.04478, 0.04568, 0.01157, -0.07072, 0.03019, -0.00664, 0.00211, 0.02456}},
-		{strings.Repeat("The command leaves stray branches behind. ", 6), []float32{0.09218, 0.04577, 0.00840, 0.05064, 0.02563, -0.01349, 0.03737, 0.00460}},
+		{"why does the sweeper ignore junk?", []float32{
+			-0.02020, 0.04071, 0.03809, -0.01662, -0.00928, -0.14494, 0.03955,
+			-0.03245,
+		}},
+		{"getHTTPStatus404 in src/auth/jwt.go:42", []float32{
+			-0.04478, 0.04568, 0.01157, -0.07072, 0.03019, -0.00664, 0.00211,
+			0.02456,
+		}},
+		{
+			strings.Repeat("The command leaves stray branches behind. ", 6),
+			[]float32{0.09218, 0.04577, 0.00840, 0.05064, 0.02563, -0.01349, 0.03737, 0.00460},
+		},
 	} {
 		got, err := m.Vector(tt.text)
 		if err != nil {
@@ -116,7 +132,10 @@ func TestVectors(t *testing.T) {
 // Each path gives the same bits, so each processor does.
 func TestPathsAgree(t *testing.T) {
 	m := openFile(t)
-	for _, text := range []string{"", "a", "why does the cleanup leave old branches", strings.Repeat("Some longer text, of (many) words. ", 20)} {
+	for _, text := range []string{
+		"", "a", "why does the cleanup leave old branches",
+		strings.Repeat("Some longer text, of (many) words. ", 20),
+	} {
 		var vectors [][]float32
 		for path := range pathCount {
 			v, err := m.vector(text, path)
@@ -146,7 +165,8 @@ func TestLikeness(t *testing.T) {
 		}
 		return sum
 	}
-	same, other := likeness("the sweeper ignores junk", "cleanup skips leftover files"), likeness("the sweeper ignores junk", "two-factor login by SMS")
+	same, other := likeness("the sweeper ignores junk", "cleanup skips leftover files"),
+		likeness("the sweeper ignores junk", "two-factor login by SMS")
 	if same < other+0.1 {
 		t.Errorf("in other words %.2f, of something else %.2f", same, other)
 	}

@@ -47,7 +47,8 @@ func (v *vocabulary) find(piece string) (row int32, ok bool) {
 	return 0, false
 }
 
-// tokens cuts a text as BERT does (uncased WordPiece): words without case and accents, then the longest pieces that the vocabulary has.
+// tokens cuts a text as BERT does (uncased WordPiece): words without case and accents, then the longest pieces that the
+// vocabulary has.
 func (v *vocabulary) tokens(text string) []int32 {
 	out := []int32{firstToken}
 	for word := range words(text) {
@@ -85,7 +86,8 @@ func (v *vocabulary) longest(prefix, word string) (row int32, n int) {
 	return 0, 0
 }
 
-// words yields the words of a text: runs between blanks, where each punctuation mark and each Chinese character is a word of its own.
+// words yields the words of a text: runs between blanks, where each punctuation mark and each Chinese character is a
+// word of its own.
 func words(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		var word []byte
@@ -124,6 +126,7 @@ func isPunctuation(r rune) bool {
 
 // isChinese reports whether r is an ideograph, as BERT's own tokenizer lists them.
 func isChinese(r rune) bool {
-	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf || r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2ceaf ||
+	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf || r >= 0x20000 && r <= 0x2a6df ||
+		r >= 0x2a700 && r <= 0x2ceaf ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0x2f800 && r <= 0x2fa1f
 }

@@ -1,7 +1,7 @@
 // Package name is the one resolver: it tells what a word names that a user typed or a link holds.
 //
-// In: a word, an open index, the repository. Out: what is named: a session or memory, perhaps with a turn; a commit, a range, or a checkpoint
-// of a ledger; lines of a file. It reads only.
+// In: a word, an open index, the repository. Out: what is named: a session or memory, perhaps with a turn; a commit, a
+// range, or a checkpoint of a ledger; lines of a file. It reads only.
 package name
 
 import (
@@ -24,8 +24,10 @@ import (
 
 // Why a word names nothing.
 var (
-	ErrNoRevision = advice.New("no such revision", "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint")
-	ErrNothing    = advice.New("neither a revision, nor a session or memory, nor a line of a file", `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`)
+	ErrNoRevision = advice.New("no such revision",
+		"give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint")
+	ErrNothing = advice.New("neither a revision, nor a session or memory, nor a line of a file",
+		`give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`)
 )
 
 // UsageError is a request that can't be answered because of what it says.
@@ -67,7 +69,8 @@ type Thing struct {
 	OID  string // of a commit that is here, and may be one of a ledger; "" for others
 }
 
-// ParseID takes a word apart that names something by an ID: "01KJW4MN", "01KJW4MN:8", or a link, "rekal:01KJW4MN#8". Turn is -1 for none.
+// ParseID takes a word apart that names something by an ID: "01KJW4MN", "01KJW4MN:8", or a link, "rekal:01KJW4MN#8".
+// Turn is -1 for none.
 func ParseID(word string) (session.Ref, error) {
 	ref := session.OnlyRef(word)
 	id, turn, ok := strings.Cut(ref.ID, ":")
@@ -138,8 +141,8 @@ type Resolver struct {
 	Code   git.OID       // the commit whose files count; "" for those of the worktree
 }
 
-// Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
-// a file.
+// Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that
+// its agent gave it, or lines of a file.
 func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
 	if strings.Contains(word, "..") && !LooksLikeLines(word) && !r.isFile(word) {
 		return Thing{Kind: result.ShowRange, Rev: word, Turn: -1}, nil
@@ -170,7 +173,8 @@ func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
 	return Thing{}, fmt.Errorf("%q: %w", ref.ID, ErrNothing)
 }
 
-// Commit asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose subject is that of the code commit.
+// Commit asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose subject is that of the
+// code commit.
 func Commit(repo *git.Repo, rev string) (git.OID, error) {
 	if text, ok := strings.CutPrefix(rev, ":/"); ok {
 		if id, err := repo.Resolve("HEAD^{/" + text + "}"); err == nil {
@@ -228,7 +232,10 @@ func (r Resolver) ambiguous(ctx context.Context, word, oid, id string) error {
 	if err != nil {
 		return err
 	}
-	e := &AmbiguousError{Word: word, Commit: oid, Rev: result.ShortOID(oid), Kind: kind, ID: r.Names.Short(id), Name: session.Shorten(title, 50)}
+	e := &AmbiguousError{
+		Word: word, Commit: oid, Rev: result.ShortOID(oid), Kind: kind, ID: r.Names.Short(id),
+		Name: session.Shorten(title, 50),
+	}
 	if c, err := r.Repo.Commit(git.OID(oid)); err == nil {
 		e.Rev += " " + session.Shorten(c.Subject(), 50)
 	}

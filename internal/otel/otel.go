@@ -1,9 +1,11 @@
-// Package otel writes sessions as traces of OpenTelemetry, for tools that show such traces: OTLP in JSON, by the semantic conventions for generative AI
-// 0.1.0 (github.com/open-telemetry/semantic-conventions-genai), which are in development.
+// Package otel writes sessions as traces of OpenTelemetry, for tools that show such traces: OTLP in JSON, by the
+// semantic conventions for generative AI 0.1.0 (github.com/open-telemetry/semantic-conventions-genai), which are in
+// development.
 //
-// In: a session, and what its requests took. Out: a value that is a TracesData of OTLP 1.x as JSON, a line of what the collector's file receiver reads. A
-// session is a trace: its root is the agent, below are what the model was asked and said, and calls of tools. IDs follow from the session's, so an
-// export that is repeated sends the same spans. A call has no time of its own, but that of the turn before it. Pure: it asks nothing.
+// In: a session, and what its requests took. Out: a value that is a TracesData of OTLP 1.x as JSON, a line of what the
+// collector's file receiver reads. A session is a trace: its root is the agent, below are what the model was asked and
+// said, and calls of tools. IDs follow from the session's, so an export that is repeated sends the same spans. A call
+// has no time of its own, but that of the turn before it. Pure: it asks nothing.
 package otel
 
 import (
@@ -134,7 +136,10 @@ func Of(s result.StorySession, usage []session.Usage, o Options) Traces {
 // root is the span of the agent. Its end is set last.
 func (t *trace) root() span {
 	s := t.of
-	a := attributes{text("gen_ai.operation.name", "invoke_agent"), text("gen_ai.agent.name", s.Source), text("gen_ai.conversation.id", s.ID)}
+	a := attributes{
+		text("gen_ai.operation.name", "invoke_agent"), text("gen_ai.agent.name", s.Source),
+		text("gen_ai.conversation.id", s.ID),
+	}
 	a.addText("gen_ai.request.model", s.Model)
 	a.addText("user.email", s.Author)
 	a.addText("vcs.ref.head.name", s.Branch)
@@ -142,9 +147,15 @@ func (t *trace) root() span {
 		a.addText("git_rekal.title", s.Title)
 	}
 	if s.Tokens != nil {
-		a.addUsage(session.Usage{Input: s.Tokens.Input, Output: s.Tokens.Output, CacheRead: s.Tokens.CacheRead, CacheWrite: s.Tokens.CacheWrite})
+		a.addUsage(session.Usage{
+			Input: s.Tokens.Input, Output: s.Tokens.Output, CacheRead: s.Tokens.CacheRead,
+			CacheWrite: s.Tokens.CacheWrite,
+		})
 	}
-	root := span{TraceID: traceID(s.ID), SpanID: spanID(s.ID, "root"), Name: "invoke_agent " + s.Source, Kind: kindInternal, Start: nanoseconds(t.now), Attributes: a}
+	root := span{
+		TraceID: traceID(s.ID), SpanID: spanID(s.ID, "root"), Name: "invoke_agent " + s.Source,
+		Kind: kindInternal, Start: nanoseconds(t.now), Attributes: a,
+	}
 	if s.Parent != "" {
 		root.Links = []link{{traceID(s.Parent), spanID(s.Parent, "root")}}
 	}
@@ -185,7 +196,8 @@ func (t *trace) addBehind(turn int, taken map[int][]session.Usage) {
 func (t *trace) addChat(name string, u session.Usage, begin time.Time, said string) {
 	model := cmp.Or(u.Model, t.of.Model)
 	a := attributes{
-		text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", cmp.Or(provider(model), t.of.Source)), text("gen_ai.conversation.id", t.of.ID),
+		text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", cmp.Or(provider(model), t.of.Source)),
+		text("gen_ai.conversation.id", t.of.ID),
 	}
 	a.addText("gen_ai.request.model", model)
 	a.addUsage(u)
@@ -193,15 +205,24 @@ func (t *trace) addChat(name string, u session.Usage, begin time.Time, said stri
 		a.addJSON("gen_ai.input.messages", t.asked)
 	}
 	if t.Text && said != "" {
-		a.addJSON("gen_ai.output.messages", []message{{Role: "assistant", Parts: []part{{"text", said}}, FinishReason: "stop"}})
+		a.addJSON("gen_ai.output.messages", []message{{
+			Role: "assistant", Parts: []part{{"text", said}},
+			FinishReason: "stop",
+		}})
 	}
 	t.asked = nil
-	t.add(span{SpanID: spanID(t.of.ID, name), Name: strings.TrimSpace("chat " + model), Kind: kindClient, Start: nanoseconds(begin), End: nanoseconds(t.now), Attributes: a})
+	t.add(span{
+		SpanID: spanID(t.of.ID, name), Name: strings.TrimSpace("chat " + model), Kind: kindClient,
+		Start: nanoseconds(begin), End: nanoseconds(t.now), Attributes: a,
+	})
 }
 
 // addCall adds a call of a tool.
 func (t *trace) addCall(i int, call result.Tool) {
-	a := attributes{text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", call.Tool), text("gen_ai.conversation.id", t.of.ID)}
+	a := attributes{
+		text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", call.Tool),
+		text("gen_ai.conversation.id", t.of.ID),
+	}
 	arguments := map[string]string{}
 	if call.Path != "" {
 		arguments["path"] = call.Path
@@ -212,7 +233,10 @@ func (t *trace) addCall(i int, call result.Tool) {
 	if len(arguments) > 0 {
 		a.addJSON("gen_ai.tool.call.arguments", arguments)
 	}
-	s := span{SpanID: spanID(t.of.ID, fmt.Sprint("call ", i)), Name: "execute_tool " + call.Tool, Kind: kindInternal, Start: nanoseconds(t.now), End: nanoseconds(t.now)}
+	s := span{
+		SpanID: spanID(t.of.ID, fmt.Sprint("call ", i)), Name: "execute_tool " + call.Tool, Kind: kindInternal,
+		Start: nanoseconds(t.now), End: nanoseconds(t.now),
+	}
 	if call.Failed {
 		kind := "_OTHER"
 		if call.Exit != 0 {

@@ -38,33 +38,46 @@ func spans(t *testing.T, s result.StorySession, usage []session.Usage, text bool
 	return got.ResourceSpans[0].ScopeSpans[0].Spans
 }
 
-// TestOf: a session is one trace, which holds each turn, call and token once. (make engines reads traces by the published protocol.)
+// TestOf: a session is one trace, which holds each turn, call and token once. (make engines reads traces by the
+// published protocol.)
 func TestOf(t *testing.T) {
 	at := func(minute int) string { return fmt.Sprintf("2026-03-04T10:%02d:00Z", minute) }
 	s := result.StorySession{
-		ID: "01A", Source: "claude-code", Facts: session.Facts{Model: "claude-opus-4"}, Title: "Tokens", Parent: "01B", StartedAt: at(0), LastTurnAt: at(9),
+		ID: "01A", Source: "claude-code", Facts: session.Facts{Model: "claude-opus-4"}, Title: "Tokens", Parent: "01B",
+		StartedAt: at(0), LastTurnAt: at(9),
 		Said: []result.Turn{
 			{Turn: 0, Role: session.RoleHuman, TS: at(1), Content: "mend \"it\""},
 			{Turn: 1, Role: session.RoleAssistant, TS: at(2), Content: "I look."},
 			{Turn: 2, Role: session.RoleAssistant, TS: at(4), Content: "Done."},
 			{Turn: 3, Role: session.RoleHuman, TS: at(3), Content: "thanks"},
 		},
-		Tools: []result.Tool{{Turn: -1, Tool: "Read", Path: "a.go"}, {Turn: 1, Tool: "Bash", Cmd: "go test", Failed: true, Exit: 2}, {Turn: 1, Tool: "Edit", Failed: true}},
+		Tools: []result.Tool{
+			{Turn: -1, Tool: "Read", Path: "a.go"},
+			{Turn: 1, Tool: "Bash", Cmd: "go test", Failed: true, Exit: 2},
+			{Turn: 1, Tool: "Edit", Failed: true},
+		},
 	}
-	usage := []session.Usage{{Turn: -1, Model: "gpt-5", Input: 1}, {Turn: 1, Input: 2, CacheRead: 10, Output: 3}, {Turn: 1, Model: "other", Output: 5}}
+	usage := []session.Usage{
+		{Turn: -1, Model: "gpt-5", Input: 1},
+		{Turn: 1, Input: 2, CacheRead: 10, Output: 3},
+		{Turn: 1, Model: "other", Output: 5},
+	}
 	var got []string
 	all := spans(t, s, usage, true)
 	seen := map[string]bool{}
 	for i, span := range all {
-		if seen[span.SpanID] || span.TraceID != all[0].TraceID || i > 0 && span.ParentSpanID != all[0].SpanID || len(span.TraceID) != 32 || len(span.SpanID) != 16 {
+		if seen[span.SpanID] || span.TraceID != all[0].TraceID || i > 0 && span.ParentSpanID != all[0].SpanID ||
+			len(span.TraceID) != 32 || len(span.SpanID) != 16 {
 			t.Errorf("span %d has wrong IDs: %+v", i, span)
 		}
-		if seen[span.SpanID] = true; span.StartTimeUnixNano > span.EndTimeUnixNano || span.EndTimeUnixNano > all[0].EndTimeUnixNano {
+		if seen[span.SpanID] = true; span.StartTimeUnixNano > span.EndTimeUnixNano ||
+			span.EndTimeUnixNano > all[0].EndTimeUnixNano {
 			t.Errorf("span %d has wrong times: %+v", i, span)
 		}
 		line := span.Name
 		for _, a := range span.Attributes {
-			if value := a.Value.StringValue + a.Value.IntValue; value != "0" && !strings.Contains(a.Key, ".conversation.") && !strings.HasSuffix(a.Key, ".operation.name") {
+			if value := a.Value.StringValue + a.Value.IntValue; value != "0" && !strings.Contains(a.Key, ".conversation.") &&
+				!strings.HasSuffix(a.Key, ".operation.name") {
 				line += " " + a.Key[strings.Index(a.Key, ".")+1:] + "=" + value
 			}
 		}
@@ -83,7 +96,8 @@ func TestOf(t *testing.T) {
 		`chat claude-opus-4 provider.name=anthropic request.model=claude-opus-4 output.messages=[{"role":"assistant","parts":[{"type":"text","content":"Done."}],"finish_reason":"stop"}]`,
 		`chat claude-opus-4 provider.name=anthropic request.model=claude-opus-4 input.messages=[{"role":"user","parts":[{"type":"text","content":"thanks"}]}]`,
 	}, got)
-	if parent := spans(t, result.StorySession{ID: "01B"}, nil, true)[0]; len(all[0].Links) != 1 || all[0].Links[0].TraceID != parent.TraceID || all[0].Links[0].SpanID != parent.SpanID {
+	if parent := spans(t, result.StorySession{ID: "01B"}, nil, true)[0]; len(all[0].Links) != 1 ||
+		all[0].Links[0].TraceID != parent.TraceID || all[0].Links[0].SpanID != parent.SpanID {
 		t.Errorf("links %v, want one to %v", all[0].Links, parent)
 	}
 	without := fmt.Sprint(spans(t, s, usage, false))

@@ -1,8 +1,11 @@
-// Package provenance writes and reads who wrote the lines of commits in the formats of other tools: Agent Trace 0.1.0 (github.com/cursor/agent-trace) and
-// the notes of Git AI 3.0.0 (github.com/git-ai-project/git-ai, specs/git_ai_standard_v3.0.0.md); and statements in the format of in-toto.
+// Package provenance writes and reads who wrote the lines of commits in the formats of other tools: Agent Trace 0.1.0
+// (github.com/cursor/agent-trace) and the notes of Git AI 3.0.0 (github.com/git-ai-project/git-ai,
+// specs/git_ai_standard_v3.0.0.md); and statements in the format of in-toto.
 //
-// In: a result.Attribution. Out: a record, or the text of a note; and the other way, what others noted of a file, within bounds. Only lines that a session is known to have written are a session's. The rest is
-// "unknown" in Agent Trace, and stands in no note, which means the same there: nobody knows that a person typed them. Pure: it asks nothing.
+// In: a result.Attribution. Out: a record, or the text of a note; and the other way, what others noted of a file,
+// within bounds. Only lines that a session is known to have written are a session's. The rest is "unknown" in Agent
+// Trace, and stands in no note, which means the same there: nobody knows that a person typed them. Pure: it asks
+// nothing.
 package provenance
 
 import (
@@ -15,7 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// traceVersion is the version of the specification. The pattern in its schema file, as it is escaped there, matches no version at all; the text has this one.
+// traceVersion is the version of the specification. The pattern in its schema file, as it is escaped there, matches no
+// version at all; the text has this one.
 const traceVersion = "0.1.0"
 
 // TraceRecord is an Agent Trace record; the specification closes every object, so nothing is added.
@@ -72,7 +76,8 @@ func AgentTrace(a result.Attribution, version string) TraceRecord {
 			file.Conversations = append(file.Conversations, conversation{"rekal:" + id, who, traceRanges(f.Wrote[id])})
 		}
 		if len(f.Unknown) > 0 {
-			file.Conversations = append(file.Conversations, conversation{"", contributor{Type: "unknown"}, traceRanges(f.Unknown)})
+			file.Conversations = append(file.Conversations,
+				conversation{"", contributor{Type: "unknown"}, traceRanges(f.Unknown)})
 		}
 		out.Files = append(out.Files, file)
 	}
@@ -86,7 +91,8 @@ func traceRanges(ranges []result.Range) (out []traceRange) {
 	return out
 }
 
-// ModelID is a model's name as "provider/model"; "" where the provider is not known, for the format has no other place for a name.
+// ModelID is a model's name as "provider/model"; "" where the provider is not known, for the format has no other place
+// for a name.
 func ModelID(model string) string {
 	if strings.Contains(model, "/") {
 		return model

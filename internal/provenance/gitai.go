@@ -34,8 +34,8 @@ type gitAISession struct {
 	HumanAuthor string  `json:"human_author,omitempty"`
 }
 
-// GitAINote adds to a commit's former note ("" for none) the lines of our sessions that the note does not claim yet. The entries of others stay as they
-// are, to the byte. If there is nothing to add, it returns the former note.
+// GitAINote adds to a commit's former note ("" for none) the lines of our sessions that the note does not claim yet.
+// The entries of others stay as they are, to the byte. If there is nothing to add, it returns the former note.
 func GitAINote(a result.Attribution, former string) (string, error) {
 	log, err := parseNote(former)
 	if err != nil {
@@ -69,7 +69,8 @@ func gitAISessionKey(w result.Writer) string {
 
 // gitAITool is an agent's name as Git AI has it.
 func gitAITool(source string) string {
-	return cmp.Or(map[string]string{"claude-code": "claude", "copilot-cli": "copilot", "gemini-cli": "gemini"}[source], source)
+	return cmp.Or(map[string]string{"claude-code": "claude", "copilot-cli": "copilot", "gemini-cli": "gemini"}[source],
+		source)
 }
 
 // shortSum is the beginning of a SHA-256: 14 hex digits, as the standard's keys have.
@@ -91,7 +92,8 @@ func parseNote(text string) (*authorshipLog, error) {
 		return log, nil
 	}
 	entries, meta, found := strings.Cut("\n"+text, "\n---\n")
-	if !found || json.Unmarshal([]byte(meta), &log.meta) != nil || !bytes.Contains(log.meta["schema_version"], []byte(`"authorship/`)) {
+	if !found || json.Unmarshal([]byte(meta), &log.meta) != nil ||
+		!bytes.Contains(log.meta["schema_version"], []byte(`"authorship/`)) {
 		return nil, ErrNote
 	}
 	path := ""
@@ -174,7 +176,10 @@ func (l *authorshipLog) addSession(w result.Writer) error {
 	if _, known := sessions[gitAISessionKey(w)]; known {
 		return nil
 	}
-	entry, err := json.Marshal(gitAISession{agentID{gitAITool(w.Source), w.NativeID, cmp.Or(w.Model, "unknown")}, w.Author})
+	entry, err := json.Marshal(gitAISession{
+		agentID{gitAITool(w.Source), w.NativeID, cmp.Or(w.Model, "unknown")},
+		w.Author,
+	})
 	if err == nil {
 		sessions[gitAISessionKey(w)] = entry
 		l.meta["sessions"], err = json.Marshal(sessions)
@@ -184,7 +189,10 @@ func (l *authorshipLog) addSession(w result.Writer) error {
 
 // text writes the note.
 func (l *authorshipLog) text(commit string) (string, error) {
-	for key, value := range map[string]any{"schema_version": gitAISchema, "base_commit_sha": commit, "prompts": struct{}{}} {
+	for key, value := range map[string]any{
+		"schema_version": gitAISchema, "base_commit_sha": commit,
+		"prompts": struct{}{},
+	} {
 		if _, there := l.meta[key]; !there {
 			raw, err := json.Marshal(value)
 			if err != nil {

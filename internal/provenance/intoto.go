@@ -13,8 +13,8 @@ import (
 // payloadType is that of in-toto statements in an Envelope.
 const payloadType = "application/vnd.in-toto+json"
 
-// Envelope is a DSSE envelope 1.0 (github.com/secure-systems-lab/dsse). The signature is one of git's signing key, armored, over what PAE makes of the payload,
-// in the namespace "git".
+// Envelope is a DSSE envelope 1.0 (github.com/secure-systems-lab/dsse). The signature is one of git's signing key,
+// armored, over what PAE makes of the payload, in the namespace "git".
 type Envelope struct {
 	Payload     string              `json:"payload"`
 	PayloadType string              `json:"payloadType"`
@@ -42,14 +42,18 @@ func PAE(payload []byte) []byte {
 // Seal puts a payload and its signature into an envelope, one line.
 func Seal(payload, signature []byte) ([]byte, error) {
 	var b bytes.Buffer
-	err := result.Write(&b, Envelope{base64.StdEncoding.EncodeToString(payload), payloadType, []EnvelopeSignature{{Sig: base64.StdEncoding.EncodeToString(signature)}}})
+	err := result.Write(&b, Envelope{
+		base64.StdEncoding.EncodeToString(payload), payloadType,
+		[]EnvelopeSignature{{Sig: base64.StdEncoding.EncodeToString(signature)}},
+	})
 	return b.Bytes(), err
 }
 
 // errNoStatement is a file that is neither a statement of git-rekal's nor an envelope with one.
 var errNoStatement = errors.New("no statement of git-rekal")
 
-// ReadStatement reads a statement, as text, and the signature of it, nil where it has none. What an envelope holds beside them is refused.
+// ReadStatement reads a statement, as text, and the signature of it, nil where it has none. What an envelope holds
+// beside them is refused.
 func ReadStatement(text []byte) (s result.Statement, payload, signature []byte, err error) {
 	payload = text
 	var e Envelope
@@ -58,7 +62,8 @@ func ReadStatement(text []byte) (s result.Statement, payload, signature []byte, 
 			return s, nil, nil, err
 		}
 	}
-	if err := json.Unmarshal(payload, &s); err != nil || s.Type != result.StatementType || s.PredicateType != result.PredicateType {
+	if err := json.Unmarshal(payload, &s); err != nil || s.Type != result.StatementType ||
+		s.PredicateType != result.PredicateType {
 		return s, nil, nil, errNoStatement
 	}
 	return s, payload, signature, nil

@@ -8,9 +8,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// TestEnvelope: each byte that is changed in an envelope is noticed, or changes what is compared: the statement, or the signature.
+// TestEnvelope: each byte that is changed in an envelope is noticed, or changes what is compared: the statement, or the
+// signature.
 func TestEnvelope(t *testing.T) {
-	statement := result.Statement{Type: result.StatementType, PredicateType: result.PredicateType, Predicate: result.Predicate{Range: commit}}
+	statement := result.Statement{
+		Type: result.StatementType, PredicateType: result.PredicateType,
+		Predicate: result.Predicate{Range: commit},
+	}
 	text, err := provenance.StatementText(statement)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +28,8 @@ func TestEnvelope(t *testing.T) {
 	if err != nil || !bytes.Equal(payload, text) || string(signed) != armored {
 		t.Fatalf("%v\n%s\n%s", err, payload, signed)
 	}
-	if _, payload, signed, err = provenance.ReadStatement(text); err != nil || !bytes.Equal(payload, text) || signed != nil {
+	if _, payload, signed, err = provenance.ReadStatement(text); err != nil || !bytes.Equal(payload, text) ||
+		signed != nil {
 		t.Fatalf("without an envelope: %v", err)
 	}
 	for i := range sealed {

@@ -19,7 +19,10 @@ func lines() result.Attribution {
 	return result.Attribution{
 		Commit: commit, At: "2026-03-04T10:10:00Z",
 		Files: []result.AttributedFile{
-			{Path: "auth/jwt.go", Wrote: map[string][]result.Range{"01A": {{1, 4}, {9, 9}}, "01B": {{12, 13}}}, Unknown: []result.Range{{5, 8}}},
+			{
+				Path: "auth/jwt.go", Wrote: map[string][]result.Range{"01A": {{1, 4}, {9, 9}}, "01B": {{12, 13}}},
+				Unknown: []result.Range{{5, 8}},
+			},
 			{Path: "my notes.md", Wrote: map[string][]result.Range{"01A": {{1, 2}}}},
 			{Path: "by/hand.go", Unknown: []result.Range{{1, 30}}},
 		},
@@ -35,7 +38,8 @@ func TestAgentTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"version":"0.1.0","id":"UUID","timestamp":"2026-03-04T10:10:00Z","vcs":{"type":"git","revision":"` + commit + `"},"tool":{"name":"git-rekal","version":"0.1.0"},` +
+	const want = `{"version":"0.1.0","id":"UUID","timestamp":"2026-03-04T10:10:00Z","vcs":{"type":"git","revision":"` +
+		commit + `"},"tool":{"name":"git-rekal","version":"0.1.0"},` +
 		`"files":[{"path":"auth/jwt.go","conversations":[` +
 		`{"url":"rekal:01A","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-6"},"ranges":[{"start_line":1,"end_line":4},{"start_line":9,"end_line":9}]},` +
 		`{"url":"rekal:01B","contributor":{"type":"ai"},"ranges":[{"start_line":12,"end_line":13}]},` +
@@ -77,11 +81,13 @@ func TestGitAINote(t *testing.T) {
 			HumanAuthor string                           `json:"human_author"`
 		}
 	}
-	if err := json.Unmarshal([]byte(meta), &got); err != nil || got.SchemaVersion != "authorship/3.0.0" || got.Base != commit || got.Prompts == nil || len(got.Sessions) != 2 {
+	if err := json.Unmarshal([]byte(meta), &got); err != nil || got.SchemaVersion != "authorship/3.0.0" ||
+		got.Base != commit || got.Prompts == nil || len(got.Sessions) != 2 {
 		t.Fatalf("metadata %+v, %v", got, err)
 	}
 	for _, s := range got.Sessions {
-		if s.AgentID.Tool == "claude" && (s.AgentID.ID != "c220daf2" || s.AgentID.Model != "claude-opus-4-6" || s.HumanAuthor != "alice@example.com") {
+		if s.AgentID.Tool == "claude" && (s.AgentID.ID != "c220daf2" || s.AgentID.Model != "claude-opus-4-6" ||
+			s.HumanAuthor != "alice@example.com") {
 			t.Errorf("session %+v", s)
 		}
 	}
@@ -100,13 +106,17 @@ func TestGitAINoteMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"auth/jwt.go\n  h_31dce776f88375 2-3\n  d9978a8723e02b52 12,40\n  s_", " 1,4,9\n", " 13\n", "\"my notes.md\"\n", `"git_ai_version": "1.4.5"`, `"older"`, `"x": 1`, `"A <a@example.com>"`,
+		"auth/jwt.go\n  h_31dce776f88375 2-3\n  d9978a8723e02b52 12,40\n  s_", " 1,4,9\n", " 13\n", "\"my notes.md\"\n",
+		`"git_ai_version": "1.4.5"`, `"older"`, `"x": 1`, `"A <a@example.com>"`,
 	} {
 		if !strings.Contains(note, want) {
 			t.Errorf("without %q:\n%s", want, note)
 		}
 	}
-	for _, foreign := range []string{"a note of somebody's\n", "---\n{}", "x\n---\n[]", "  s_1 1\n---\n{\"schema_version\":\"authorship/3.0.0\"}"} {
+	for _, foreign := range []string{
+		"a note of somebody's\n", "---\n{}", "x\n---\n[]",
+		"  s_1 1\n---\n{\"schema_version\":\"authorship/3.0.0\"}",
+	} {
 		if got, err := provenance.GitAINote(lines(), foreign); !errors.Is(err, provenance.ErrNote) {
 			t.Errorf("%q is taken for a log: %v\n%s", foreign, err, got)
 		}

@@ -9,14 +9,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// What anybody may have written is read within bounds: a note or file of MaxNote bytes, so many ranges of a file, so long a name.
+// What anybody may have written is read within bounds: a note or file of MaxNote bytes, so many ranges of a file, so
+// long a name.
 const (
 	MaxNote   = 4 << 20
 	maxRanges = 10_000
 	maxName   = 200
 )
 
-// ReadGitAINote tells what a note of Git AI's, of version 3, says of the lines of one file; nothing where it is no such note.
+// ReadGitAINote tells what a note of Git AI's, of version 3, says of the lines of one file; nothing where it is no such
+// note.
 func ReadGitAINote(note, path string) []result.Note {
 	if len(note) > MaxNote {
 		return nil
@@ -90,7 +92,8 @@ func (l *noteList) add(n result.Note) {
 }
 
 func sameWriter(a, b result.Note) bool {
-	return a.By == b.By && a.Tool == b.Tool && a.Model == b.Model && a.Person == b.Person && a.Conversation == b.Conversation
+	return a.By == b.By && a.Tool == b.Tool && a.Model == b.Model && a.Person == b.Person &&
+		a.Conversation == b.Conversation
 }
 
 // foreignRecord is an Agent Trace record as any tool writes it.
@@ -116,8 +119,8 @@ type foreignContributor struct {
 	Model string `json:"model_id"`
 }
 
-// ReadAgentTrace tells what Agent Trace records, one or one a line, say of the lines that a revision brought into one file. A record
-// without a revision is one of this.
+// ReadAgentTrace tells what Agent Trace records, one or one a line, say of the lines that a revision brought into one
+// file. A record without a revision is one of this.
 func ReadAgentTrace(records, revision, path string) []result.Note {
 	if len(records) > MaxNote {
 		return nil
@@ -155,7 +158,10 @@ func (r foreignRecord) notes(revision, path string, out *noteList) {
 				if span.Contributor != nil {
 					who = *span.Contributor
 				}
-				n := result.Note{By: who.Type, Tool: r.Tool.Name, Model: who.Model, Conversation: c.URL, Ranges: []result.Range{{span.Start, span.End}}}
+				n := result.Note{
+					By: who.Type, Tool: r.Tool.Name, Model: who.Model, Conversation: c.URL,
+					Ranges: []result.Range{{span.Start, span.End}},
+				}
 				switch n.By {
 				case "human":
 					n.Tool, n.Model = "", ""

@@ -27,11 +27,20 @@ const foreignNote = `src/main.rs
 func TestReadGitAINote(t *testing.T) {
 	for path, want := range map[string][]result.Note{
 		"src/main.rs": {
-			{Ranges: []result.Range{{1, 10}, {15, 15}}, By: "ai", Tool: "claude", Model: "claude-opus-4-6", Person: "Alice <alice@example.com>", Conversation: "c220daf2"},
-			{Ranges: []result.Range{{16, 20}}, By: "ai", Tool: "cursor", Person: "Bob <bob@example.com>", Conversation: "6ef2299e"},
+			{
+				Ranges: []result.Range{{1, 10}, {15, 15}}, By: "ai", Tool: "claude", Model: "claude-opus-4-6",
+				Person: "Alice <alice@example.com>", Conversation: "c220daf2",
+			},
+			{
+				Ranges: []result.Range{{16, 20}}, By: "ai", Tool: "cursor", Person: "Bob <bob@example.com>",
+				Conversation: "6ef2299e",
+			},
 		},
-		"my notes.md": {{Ranges: []result.Range{{2, 3}}, By: "human", Person: "Carol <carol@example.com>"}, {Ranges: []result.Range{{9, 9}}, By: "ai"}},
-		"other":       nil,
+		"my notes.md": {
+			{Ranges: []result.Range{{2, 3}}, By: "human", Person: "Carol <carol@example.com>"},
+			{Ranges: []result.Range{{9, 9}}, By: "ai"},
+		},
+		"other": nil,
 	} {
 		if diff := cmp.Diff(want, provenance.ReadGitAINote(foreignNote, path)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", path, diff)
@@ -51,7 +60,8 @@ func TestReadsItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := provenance.ReadGitAINote(note, "auth/jwt.go")
-	if len(got) != 2 || got[0].Conversation != "c220daf2" || got[1].Tool != "codex" || !cmp.Equal(got[0].Ranges, []result.Range{{1, 4}, {9, 9}}) {
+	if len(got) != 2 || got[0].Conversation != "c220daf2" || got[1].Tool != "codex" ||
+		!cmp.Equal(got[0].Ranges, []result.Range{{1, 4}, {9, 9}}) {
 		t.Errorf("a note: %+v", got)
 	}
 	record, err := json.Marshal(provenance.AgentTrace(lines(), "0.1.0"))
@@ -59,10 +69,16 @@ func TestReadsItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []result.Note{
-		{Ranges: []result.Range{{1, 4}, {9, 9}}, By: "ai", Tool: "git-rekal", Model: "anthropic/claude-opus-4-6", Conversation: "rekal:01A"},
+		{
+			Ranges: []result.Range{{1, 4}, {9, 9}}, By: "ai", Tool: "git-rekal", Model: "anthropic/claude-opus-4-6",
+			Conversation: "rekal:01A",
+		},
 		{Ranges: []result.Range{{12, 13}}, By: "ai", Tool: "git-rekal", Conversation: "rekal:01B"},
 	}
-	for name, records := range map[string]string{"a record": string(record), "lines of records": `{"vcs": {"revision": "other"}}` + "\nno JSON\n" + string(record) + "\n"} {
+	for name, records := range map[string]string{
+		"a record":         string(record),
+		"lines of records": `{"vcs": {"revision": "other"}}` + "\nno JSON\n" + string(record) + "\n",
+	} {
 		if diff := cmp.Diff(want, provenance.ReadAgentTrace(records, commit, "auth/jwt.go")); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
@@ -76,7 +92,8 @@ func TestReadsItsOwn(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(foreignNote)
 	f.Add(`{"vcs":{"revision":"r"},"files":[{"path":"src/main.rs","conversations":[{"contributor":{"type":"human"},"ranges":[{"start_line":1,"end_line":2,"contributor":{"type":"mixed"}}]}]}]}`)
-	f.Add("src/main.rs\n  s_1 1-" + strings.Repeat("9", 40) + ",1-9223372036854775807\n---\n{\"schema_version\":\"authorship/\"}")
+	f.Add("src/main.rs\n  s_1 1-" + strings.Repeat("9", 40) +
+		",1-9223372036854775807\n---\n{\"schema_version\":\"authorship/\"}")
 	f.Fuzz(func(t *testing.T, text string) {
 		all := provenance.ReadGitAINote(text, "src/main.rs")
 		for _, n := range append(all, provenance.ReadAgentTrace(text, "r", "src/main.rs")...) {

@@ -1,13 +1,15 @@
-// Package published tells what a repository publishes by itself: whatever stands in its committed files, or is the name of a path, a
-// branch of a remote, or an author. Its ledger is pushed where the code is pushed, so none of that is a secret of the ledger, once a remote has it.
+// Package published tells what a repository publishes by itself: whatever stands in its committed files, or is the name
+// of a path, a branch of a remote, or an author. Its ledger is pushed where the code is pushed, so none of that is a
+// secret of the ledger, once a remote has it.
 //
-// In: candidates, as redaction finds them. Out: for each one the place where it stands as a whole word, if any, and whether a remote has that: as
-// a remote-tracking ref says, or because a push under way brings it. It reads HEAD's tree, those of remote-tracking refs where they differ, and
-// the newest commits. In a large tree it keeps which word stands in which files, of one tree, in a cache of the repository
-// (words.go). A place is always looked at before it is told, so a stale cache makes nothing public.
+// In: candidates, as redaction finds them. Out: for each one the place where it stands as a whole word, if any, and
+// whether a remote has that: as a remote-tracking ref says, or because a push under way brings it. It reads HEAD's
+// tree, those of remote-tracking refs where they differ, and the newest commits. In a large tree it keeps which word
+// stands in which files, of one tree, in a cache of the repository (words.go). A place is always looked at before it is
+// told, so a stale cache makes nothing public.
 //
-// Promises: no git is started; what can't be read, is binary or larger than maxFile publishes nothing; who is in a hurry gets ErrLater
-// instead of waiting until a large tree is read. A Check is safe for concurrent use.
+// Promises: no git is started; what can't be read, is binary or larger than maxFile publishes nothing; who is in a
+// hurry gets ErrLater instead of waiting until a large tree is read. A Check is safe for concurrent use.
 package published
 
 import (
@@ -203,8 +205,8 @@ func (t *tree) fileHolds(f git.Entry, v string) bool {
 	return hasWord(f.Path, v) || path.Base(f.Path) == v || hasWord(t.text(f.OID), v)
 }
 
-// hasWord reports whether v stands in a text with no letter, digit or underscore before it and behind it. A byte of a character beyond ASCII
-// counts as a letter.
+// hasWord reports whether v stands in a text with no letter, digit or underscore before it and behind it. A byte of a
+// character beyond ASCII counts as a letter.
 func hasWord(text, v string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], v)

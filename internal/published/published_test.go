@@ -46,7 +46,8 @@ func many(p *harness.Place, n int) {
 	p.Init("repo")
 	var files []string
 	for i := range n {
-		files = append(files, fmt.Sprintf("lib/d%d/f%d.go", i%40, i), fmt.Sprintf("package common\n\nvar Common%d = common.word\n", i))
+		files = append(files, fmt.Sprintf("lib/d%d/f%d.go", i%40, i),
+			fmt.Sprintf("package common\n\nvar Common%d = common.word\n", i))
 	}
 	p.Commit("repo", "first", append(files,
 		"src/RemediationHistory.tsx", "export const AES = \"AES-256-CTR\"\nmy_word-Gadget\n",
@@ -97,7 +98,10 @@ func TestPlaces(t *testing.T) {
 			}
 			p.Git("repo", "rm", "-q", "old.txt")
 			head := p.Commit("repo", "third", "new.txt", "ChangedWord\n")
-			for _, ref := range []string{"refs/remotes/origin/fix/feature-otter", "refs/remotes/origin/rekal/b@example.com", "refs/heads/local-otter"} {
+			for _, ref := range []string{
+				"refs/remotes/origin/fix/feature-otter", "refs/remotes/origin/rekal/b@example.com",
+				"refs/heads/local-otter",
+			} {
 				p.Git("repo", "update-ref", ref, head)
 			}
 			if diff := cmp.Diff(want, places(t, p, candidates...)); diff != "" {
@@ -107,7 +111,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPushed: a remote has what a remote-tracking ref has, also where HEAD has it no more, and what is pushed just now; nothing else.
+// TestPushed: a remote has what a remote-tracking ref has, also where HEAD has it no more, and what is pushed just now;
+// nothing else.
 func TestPushed(t *testing.T) {
 	for _, n := range []int{3, 150} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -137,7 +142,8 @@ func TestPushed(t *testing.T) {
 			}
 			ask("no remote", nil, "AES-256-CTR here")
 			p.Git("repo", "checkout", "-qb", "other")
-			p.Git("repo", "update-ref", "refs/remotes/origin/other", p.Commit("repo", "on a branch", "branch.txt", "BranchWord\n"))
+			p.Git("repo", "update-ref", "refs/remotes/origin/other",
+				p.Commit("repo", "on a branch", "branch.txt", "BranchWord\n"))
 			p.Git("repo", "checkout", "-q", "-")
 			p.Git("repo", "update-ref", "refs/remotes/origin/main", p.Commit("repo", "pushed", "pushed.txt", "PushedWord\n"))
 			p.Git("repo", "checkout", "-qb", "wip")
@@ -151,8 +157,10 @@ func TestPushed(t *testing.T) {
 			p.Git("repo", "commit", "-q", "-a", "--amend", "-m", "local")
 			ask("amended", nil, "AES-256-CTR", "PushedWord", "LocalWord here", "BranchWord")
 			p.Git("repo", "tag", "-a", "-m", "tag", "v1")
-			ask("its tag being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "v1")))}, "AES-256-CTR", "PushedWord", "LocalWord", "BranchWord")
-			ask("being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "HEAD")))}, "AES-256-CTR", "PushedWord", "LocalWord", "BranchWord")
+			ask("its tag being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "v1")))}, "AES-256-CTR",
+				"PushedWord", "LocalWord", "BranchWord")
+			ask("being pushed", []git.OID{git.OID(strings.TrimSpace(p.Git("repo", "rev-parse", "HEAD")))}, "AES-256-CTR",
+				"PushedWord", "LocalWord", "BranchWord")
 		})
 	}
 }
@@ -177,7 +185,8 @@ func TestHurry(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 	places(t, p, "AES-256-CTR")
-	if got, err := check(t, p).Places(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || got[0].At == "" || got[1].At != "" {
+	if got, err := check(t, p).Places(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || got[0].At == "" ||
+		got[1].At != "" {
 		t.Errorf("%v, %v", got, err)
 	}
 }

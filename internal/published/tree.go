@@ -65,8 +65,8 @@ func filesBeyond(ctx context.Context, repo *git.Repo, base, root git.OID, most i
 	return out, err
 }
 
-// readPushed finds the trees that a remote has: of the newest commit behind head that one has, of what a push under way brings, and of
-// remote-tracking refs.
+// readPushed finds the trees that a remote has: of the newest commit behind head that one has, of what a push under way
+// brings, and of remote-tracking refs.
 func (t *tree) readPushed(ctx context.Context, head git.OID, pushing []git.OID) error {
 	there := slices.Concat(pushing, t.tips)
 	if len(there) == 0 {
@@ -105,7 +105,10 @@ func (t *tree) readPushed(ctx context.Context, head git.OID, pushing []git.OID) 
 
 // isPushed reports whether a remote has a file of HEAD as it is.
 func (t *tree) isPushed(f git.Entry) bool {
-	return slices.ContainsFunc(t.pushed, func(root git.OID) bool { return root == t.root || t.repo.EntryAt(root, f.Path).ID() == f.OID })
+	return slices.ContainsFunc(t.pushed, func(root git.OID) bool {
+		return root == t.root ||
+			t.repo.EntryAt(root, f.Path).ID() == f.OID
+	})
 }
 
 // fileHolding is the file in which a candidate stands: one that a remote has before others.

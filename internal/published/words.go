@@ -85,7 +85,10 @@ func layOutWords(tree git.OID, rows []uint64, files []git.Entry) *words {
 		data = binary.LittleEndian.AppendUint64(data, r)
 	}
 	data = append(append(data, offsets...), names...)
-	return &words{tree: tree, rows: len(rows), names: len(names), count: len(files), from: bytes.NewReader(data), data: data, head: int64(len(head))}
+	return &words{
+		tree: tree, rows: len(rows), names: len(names), count: len(files), from: bytes.NewReader(data),
+		data: data, head: int64(len(head)),
+	}
 }
 
 // hashOf is FNV-1a.
@@ -105,7 +108,8 @@ func (w *words) save(dir string) {
 	_ = replace.File(filepath.Join(dir, wordsFile), w.data)
 }
 
-// openWords opens the cache; it returns nil if there is none, or if it can't be read. The garbage collector closes the file.
+// openWords opens the cache; it returns nil if there is none, or if it can't be read. The garbage collector closes the
+// file.
 func openWords(dir string, oid int) *words {
 	f, err := os.Open(filepath.Join(dir, wordsFile))
 	if err != nil {
@@ -129,14 +133,15 @@ func readHead(from io.ReaderAt, size int64, oid int) *words {
 	w := &words{from: from, head: int64(len(line) + 1)}
 	_, err := fmt.Sscanf(line, wordsHead+"%s %d %d %d", &w.tree, &w.rows, &w.count, &w.names)
 	if err != nil || !ended || len(w.tree) != 2*oid || !git.IsOID(string(w.tree)) ||
-		min(w.rows, w.count, w.names) < 0 || int64(max(w.rows, w.count, w.names)) > size || w.head+int64(8*w.rows+4*w.count+w.names) != size {
+		min(w.rows, w.count, w.names) < 0 || int64(max(w.rows, w.count, w.names)) > size ||
+		w.head+int64(8*w.rows+4*w.count+w.names) != size {
 		return nil
 	}
 	return w
 }
 
-// filesPerhapsHolding are the files in which a candidate may stand: the files with its rarest word. If all its words are in many files, only some of these
-// files are known.
+// filesPerhapsHolding are the files in which a candidate may stand: the files with its rarest word. If all its words
+// are in many files, only some of these files are known.
 func (w *words) filesPerhapsHolding(v string) (paths []string) {
 	var least []uint32
 	var all []uint32

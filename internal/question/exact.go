@@ -7,13 +7,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// parseWritten reads what programs write, git log among them; of seconds since 1970 those with ten digits, as shorter ones may be a day or a commit.
+// parseWritten reads what programs write, git log among them; of seconds since 1970 those with ten digits, as shorter
+// ones may be a day or a commit.
 func parseWritten(text string, zone *time.Location) (time.Time, bool) {
 	if sec, err := strconv.ParseInt(text, 10, 64); err == nil && len(text) == 10 && sec > 0 {
 		return time.Unix(sec, 0).In(zone), true
 	}
 	for _, form := range []string{
-		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05 -0700", "Mon Jan 2 15:04:05 2006 -0700", time.RFC1123Z,
+		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05 -0700", "Mon Jan 2 15:04:05 2006 -0700",
+		time.RFC1123Z,
 	} {
 		if t, err := time.ParseInLocation(form, text, zone); err == nil {
 			return t, true

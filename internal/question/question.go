@@ -1,7 +1,8 @@
 // Package question reads time in an English question: "what did we do on 13 February", "JWT since v1.2".
 //
-// In: the text, the time of the question, a lookup of tags. Out: the span, the other words to search for, and whether the latest is asked
-// for. It reads no clock and no repository. A part that it does not understand stays words. docs/recall.md, "Time in a question", has the grammar.
+// In: the text, the time of the question, a lookup of tags. Out: the span, the other words to search for, and whether
+// the latest is asked for. It reads no clock and no repository. A part that it does not understand stays words.
+// docs/recall.md, "Time in a question", has the grammar.
 package question
 
 import (
@@ -14,18 +15,20 @@ type Span struct{ Since, Until time.Time }
 
 // Question is what was read of a text.
 type Question struct {
-	Words  string // what is left to search for
-	When   Span   // the zero Span where the text names no time
-	Read   string // the words that were read as When
-	Strict bool   // it says so that nothing from another time counts: "since", "on 13 February", "last week", not a date alone
-	Latest bool   // it asks for no topic: for what happened last, or then
-	Own    bool   // it asks for the work of who asks
+	Words string // what is left to search for
+	When  Span   // the zero Span where the text names no time
+	Read  string // the words that were read as When
+	// it says so that nothing from another time counts: "since", "on 13 February", "last week", not a date alone
+	Strict bool
+	Latest bool // it asks for no topic: for what happened last, or then
+	Own    bool // it asks for the work of who asks
 }
 
 // Clock is what a time is read against.
 type Clock struct {
-	Now time.Time                           // in the time zone of who asks
-	Tag func(name string) (time.Time, bool) // when the commit of a tag was made, with or without a "v"; of the newest one for ""; nil: there are none
+	Now time.Time // in the time zone of who asks
+	// when the commit of a tag was made, with or without a "v"; of the newest one for ""; nil: there are none
+	Tag func(name string) (time.Time, bool)
 }
 
 // Read reads a text of at most maxWords words; a longer one is no question of time. What stands in quotes or
@@ -56,11 +59,12 @@ func Read(text string, c Clock) Question {
 	return q
 }
 
-// maxWords is how long a question is that somebody typed; beyond it is pasted text, whose dates are not what is asked for.
+// maxWords is how long a question is that somebody typed; beyond it is pasted text, whose dates are not what is asked
+// for.
 const maxWords = 60
 
-// Since reads where a time that a user names begins: "yesterday", "13 Feb", "last week", "2026-02-13 14:30", "now". It reports false for anything
-// else.
+// Since reads where a time that a user names begins: "yesterday", "13 Feb", "last week", "2026-02-13 14:30", "now". It
+// reports false for anything else.
 func Since(text string, c Clock) (time.Time, bool) {
 	s, ok := readWhole(text, c)
 	return s.Since, ok
@@ -133,7 +137,10 @@ func split(text string) (out []word) {
 		}
 		raw := text[i : i+n]
 		plain := strings.Trim(raw, edges)
-		w := word{text: withoutPossessive(strings.ToLower(plain)), begin: i, end: i + n, upper: plain != strings.ToLower(plain), stops: strings.ContainsAny(raw[len(raw)-1:], ",.;:?!")}
+		w := word{
+			text: withoutPossessive(strings.ToLower(plain)), begin: i, end: i + n,
+			upper: plain != strings.ToLower(plain), stops: strings.ContainsAny(raw[len(raw)-1:], ",.;:?!"),
+		}
 		if quote == 0 {
 			if first := strings.IndexAny(raw[:1], "\"`"); first == 0 {
 				quote = rune(raw[0])

@@ -77,9 +77,12 @@ func TestSpans(t *testing.T) {
 // TestStrict holds that a date bounds the answer only where a word says so, and what is relative to today always.
 func TestStrict(t *testing.T) {
 	for text, want := range map[string]bool{
-		"what did we do on 13 February": true, "JWT in February": true, "JWT since 2026-02-13": true, "between 3 and 5 March": true, "what broke yesterday": true,
-		"JWT last week": true, "three days ago we chose": true, "retries over the past week": true, "last Tuesday": true, "JWT": false,
-		"JWT 2026-02-13": false, "13 February, JWT": false, "Feb 2026 releases": false, "retries during February": false, "the crash of the 13th of February": false,
+		"what did we do on 13 February": true, "JWT in February": true, "JWT since 2026-02-13": true,
+		"between 3 and 5 March": true, "what broke yesterday": true,
+		"JWT last week": true, "three days ago we chose": true, "retries over the past week": true, "last Tuesday": true,
+		"JWT":            false,
+		"JWT 2026-02-13": false, "13 February, JWT": false, "Feb 2026 releases": false, "retries during February": false,
+		"the crash of the 13th of February": false,
 	} {
 		if got := question.Read(text, clock()).Strict; got != want {
 			t.Errorf("%q: %v", text, got)
@@ -105,9 +108,12 @@ func at(t time.Time) string {
 
 func TestWhatIsNoTime(t *testing.T) {
 	for _, text := range []string{
-		"", "JWT expiry", "a token expires in 7 days", "the job runs every Monday", "retry after 30 seconds", "test 3 may fail", "march through the list",
-		"since v9.9 it fails", "before the refactoring", "next week", "in 2048", "on 31 February", "since 2026-02-30", "until 30 Feb", "tomorrow", `the "last week" filter`, "the `today` button",
-		"what is 2026-99-99", "port 2025", "the second argument", "last commit", "last 2 commits", "sunset", "mon ami", "an hour", "between tests and code", "from A to B",
+		"", "JWT expiry", "a token expires in 7 days", "the job runs every Monday", "retry after 30 seconds",
+		"test 3 may fail", "march through the list",
+		"since v9.9 it fails", "before the refactoring", "next week", "in 2048", "on 31 February", "since 2026-02-30",
+		"until 30 Feb", "tomorrow", `the "last week" filter`, "the `today` button",
+		"what is 2026-99-99", "port 2025", "the second argument", "last commit", "last 2 commits", "sunset", "mon ami",
+		"an hour", "between tests and code", "from A to B",
 	} {
 		if q := question.Read(text, clock()); q.Read != "" || q.Words != text || q.When != (question.Span{}) {
 			t.Errorf("%q: %+v", text, q)
@@ -176,13 +182,16 @@ func TestExactly(t *testing.T) {
 		since, ok := question.Since(text, clock())
 		until, ok2 := question.Until(text, clock())
 		last, ok3 := question.At(text, clock())
-		if got := at(since.In(zone)) + " " + at(until.In(zone)) + " " + at(last.In(zone)); !ok || !ok2 || !ok3 || got != want {
+		if got := at(since.In(zone)) + " " + at(until.In(zone)) + " " + at(last.In(zone)); !ok || !ok2 || !ok3 ||
+			got != want {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
 	for _, text := range []string{
-		"", " ", "2", "-1", "12345678", "v1.2", "HEAD", "last week and so on", "30 Feb", "2026-02-30", "2026-02-30 10:00", "2026-13-01", "tomorrow", "never", "all", "upstream",
-		"2026-02-13 dinner", "2026-02-13 25:00", "2026-02-13 10:75", "13pm", "last week 10:00", "10:00 11:00", "3 days ago; rm", "the release", "since yesterday",
+		"", " ", "2", "-1", "12345678", "v1.2", "HEAD", "last week and so on", "30 Feb", "2026-02-30", "2026-02-30 10:00",
+		"2026-13-01", "tomorrow", "never", "all", "upstream",
+		"2026-02-13 dinner", "2026-02-13 25:00", "2026-02-13 10:75", "13pm", "last week 10:00", "10:00 11:00",
+		"3 days ago; rm", "the release", "since yesterday",
 	} {
 		if got, ok := question.At(text, clock()); ok {
 			t.Errorf("%q: %v", text, got)

@@ -23,8 +23,8 @@ func (r reader) wordAt(i int) string {
 	return r.words[i].text
 }
 
-// span reads what begins at a word, with what leads to it: "since Monday", "between 3 and 5 March". It returns how many words that are, 0 for
-// no time that has come.
+// span reads what begins at a word, with what leads to it: "since Monday", "between 3 and 5 March". It returns how many
+// words that are, 0 for no time that has come.
 func (r reader) span(i int) (Span, int) {
 	if prev := r.wordAt(i - 1); prev == "every" || prev == "each" || prev == "per" || prev == "next" {
 		return Span{}, 0
@@ -36,8 +36,8 @@ func (r reader) span(i int) (Span, int) {
 	return s, n
 }
 
-// isStrict reports whether the time that begins at a word bounds the answer. A date bounds it only behind a word that says so: people tell in
-// October of September. What is relative to today does, always.
+// isStrict reports whether the time that begins at a word bounds the answer. A date bounds it only behind a word that
+// says so: people tell in October of September. What is relative to today does, always.
 func (r reader) isStrict(i int) bool {
 	switch r.wordAt(i) {
 	case "since", "after", "starting", "before", "until", "till", "between", "from", "on", "in":
@@ -115,7 +115,8 @@ func (r reader) momentOrRelease(i int) (Span, int) {
 	return r.release(i)
 }
 
-// moment reads a time without a word that leads to it. hasPreposition says that one did: then the name of a month alone is one, or a year.
+// moment reads a time without a word that leads to it. hasPreposition says that one did: then the name of a month alone
+// is one, or a year.
 func (r reader) moment(i int, hasPreposition bool) (Span, int) {
 	if r.wordAt(i) == "the" {
 		if s, n := r.moment(i+1, hasPreposition); n > 0 {
@@ -171,7 +172,10 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 
 // partOfDay reads a part of a day ("morning"); without one it is the whole day.
 func (r reader) partOfDay(day Span, i int) (Span, int) {
-	hours, ok := map[string][2]int{"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 30}}[r.wordAt(i)]
+	hours, ok := map[string][2]int{
+		"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24},
+		"night": {18, 30},
+	}[r.wordAt(i)]
 	if !ok {
 		return day, 0
 	}
@@ -240,7 +244,8 @@ func (r reader) count(i int) (n, used int) {
 	case "few":
 		return 3, 1
 	default:
-		if n := slices.Index(strings.Fields("zero one two three four five six seven eight nine ten eleven twelve"), w); n >= 0 {
+		if n := slices.Index(strings.Fields("zero one two three four five six seven eight nine ten eleven twelve"),
+			w); n >= 0 {
 			return n, 1
 		}
 		if n, ok := number(w); ok {
@@ -265,7 +270,10 @@ func unitOf(w string) string {
 
 // unitsAgo is n units before now; of days and longer, the beginning of that day.
 func (r reader) unitsAgo(unit string, n int) time.Time {
-	if clock := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}[unit]; clock > 0 {
+	if clock := map[string]time.Duration{
+		"second": time.Second, "minute": time.Minute,
+		"hour": time.Hour,
+	}[unit]; clock > 0 {
 		return r.Now.Add(-time.Duration(n) * clock)
 	}
 	y, m, d := r.Now.Date()
@@ -352,12 +360,15 @@ func (r reader) date(i int, hasPreposition bool) (Span, int) {
 		if r.wordAt(i+n) == "of" {
 			n++
 		}
-		if m := monthOf(r.wordAt(i + n)); m > 0 && !r.words[i].stops && (hasPreposition || n > 1 || d[1] != w || r.isMonthName(i+n)) {
+		if m := monthOf(r.wordAt(i + n)); m > 0 && !r.words[i].stops &&
+			(hasPreposition || n > 1 || d[1] != w || r.isMonthName(i+n)) {
 			return r.dayOfMonth(d[1], m, i, n+1)
 		}
 	}
 	if m := monthOf(w); m > 0 {
-		if d := monthDay.FindStringSubmatch(r.wordAt(i + 1)); d != nil && !r.words[i].stops && (hasPreposition || r.isMonthName(i)) { // February 13, 2026
+		// February 13, 2026
+		if d := monthDay.FindStringSubmatch(r.wordAt(i + 1)); d != nil && !r.words[i].stops &&
+			(hasPreposition || r.isMonthName(i)) {
 			return r.dayOfMonth(d[1], m, i, 2)
 		}
 		if yearForm.MatchString(r.wordAt(i + 1)) {

@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-// Automated sessions whose titles begin with the same words are one row of a list from some number on: a pipeline asked for them, not a person.
+// Automated sessions whose titles begin with the same words are one row of a list from some number on: a pipeline asked
+// for them, not a person.
 const (
 	alikeLeast = 20
 	alikeWords = 5

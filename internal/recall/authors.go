@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// authorsLike are the addresses of those whose name or address holds a text, in any case: as their ledgers have it, or as the mailmap
-// does. An address that is given whole means the person who has it. The list is never nil.
+// authorsLike are the addresses of those whose name or address holds a text, in any case: as their ledgers have it, or
+// as the mailmap does. An address that is given whole means the person who has it. The list is never nil.
 func authorsLike(ctx context.Context, index *db.DB, repo *git.Repo, part string) ([]string, error) {
 	part = strings.ToLower(part)
 	emails, err := index.Authors(ctx)
@@ -44,7 +44,8 @@ func authorsLike(ctx context.Context, index *db.DB, repo *git.Repo, part string)
 	return some, nil
 }
 
-// ledgerNames are the names, in lower case, with which people wrote the last commits of their ledgers, by their addresses.
+// ledgerNames are the names, in lower case, with which people wrote the last commits of their ledgers, by their
+// addresses.
 func ledgerNames(ctx context.Context, index *db.DB, repo *git.Repo) (map[string][]string, error) {
 	cursor, err := db.Cursor(ctx, index)
 	out := map[string][]string{}

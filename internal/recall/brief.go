@@ -19,8 +19,8 @@ const (
 // runnersUp is how many a brief answer mentions behind its only result where all are weak.
 const runnersUp = 5
 
-// howManyShown is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
-// a session says in many, hides no session.
+// howManyShown is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak.
+// A memory, which says in one place what a session says in many, hides no session.
 func howManyShown(hits []Found) int {
 	if hits[0].weak {
 		return 1
@@ -42,15 +42,17 @@ func howManyShown(hits []Found) int {
 // part is how much of what is shown one author has, where others answer, too: three of ten.
 const part = 0.3
 
-// balanceAuthors moves the hits to show to the front, and returns their number, at most n. No author fills the answer: hits of other authors take the
-// place of those that an author has beyond a share. Room that is left goes to these again, except, in a brief answer, to memories: anybody can write
-// thousands of memories. Otherwise the hits keep their order.
+// balanceAuthors moves the hits to show to the front, and returns their number, at most n. No author fills the answer:
+// hits of other authors take the place of those that an author has beyond a share. Room that is left goes to these
+// again, except, in a brief answer, to memories: anybody can write thousands of memories. Otherwise the hits keep their
+// order.
 func balanceAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief bool) ([]Found, int, error) {
 	most := max(3, int(part*float64(n)))
 	if n == len(hits) || n <= most {
 		return hits, n, nil
 	}
-	beyond, _, err := exceedsShare(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
+	// mostly nobody has more, and the others need not be looked at
+	beyond, _, err := exceedsShare(ctx, index, hits[:n], most)
 	if err != nil || !slices.Contains(beyond, true) {
 		return hits, n, err
 	}

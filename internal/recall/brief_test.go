@@ -24,7 +24,10 @@ func TestBrief(t *testing.T) {
 		all.Sessions = append(all.Sessions, chat(fmt.Sprintf("s%02d", i), i, lines...))
 	}
 	id := session.NewMemoryID(at(20), alice, "token topic", "the token topic: tokens")
-	all.Memories = []session.Memory{{ID: id, Title: "token topic", Content: "the token topic: tokens", Source: "manual", TS: at(20), ActorType: session.ActorHuman}}
+	all.Memories = []session.Memory{{
+		ID: id, Title: "token topic", Content: "the token topic: tokens", Source: "manual",
+		TS: at(20), ActorType: session.ActorHuman,
+	}}
 	p.append(alice, 30, all)
 	p.open()
 	for _, c := range []struct {
@@ -76,14 +79,18 @@ func TestAmongAuthors(t *testing.T) {
 	p := newPlace(t)
 	var flood session.Entry
 	for i := range 40 {
-		m := session.Memory{Title: fmt.Sprint("kangaroo ", i), Content: fmt.Sprint("kangaroo kangaroo note ", i), Source: "manual", TS: at(20), ActorType: session.ActorHuman}
+		m := session.Memory{
+			Title: fmt.Sprint("kangaroo ", i), Content: fmt.Sprint("kangaroo kangaroo note ", i),
+			Source: "manual", TS: at(20), ActorType: session.ActorHuman,
+		}
 		m.ID = session.NewMemoryID(at(20), bob, m.Title, m.Content)
 		flood.Memories, p.names[m.ID] = append(flood.Memories, m), "flood"
 	}
 	p.append(bob, 30, flood)
 	talks := session.Entry{}
 	for _, name := range []string{"hop", "gate"} {
-		talks.Sessions = append(talks.Sessions, chat(name, 0, "human why does the kangaroo need a "+name+" so early in the day", "assistant it is rested"))
+		talks.Sessions = append(talks.Sessions, chat(name, 0,
+			"human why does the kangaroo need a "+name+" so early in the day", "assistant it is rested"))
 	}
 	p.append(alice, 31, talks)
 	p.open()
@@ -110,7 +117,8 @@ func TestAmongAuthors(t *testing.T) {
 		}
 		harness.Equal(t, c.name, [2]int{c.hers, c.his}, [2]int{hers, len(out.Results) - hers})
 		harness.Equal(t, c.name+": more", c.more, len(out.More) > 0)
-		harness.Equal(t, c.name+": in the order of scores", true, slices.IsSortedFunc(out.Results, func(a, b result.Hit) int { return cmp.Compare(b.Score, a.Score) }))
+		harness.Equal(t, c.name+": in the order of scores", true,
+			slices.IsSortedFunc(out.Results, func(a, b result.Hit) int { return cmp.Compare(b.Score, a.Score) }))
 		seen := map[string]bool{}
 		for _, h := range out.Results {
 			seen[h.ID] = true

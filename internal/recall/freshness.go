@@ -17,16 +17,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Freshness says how far a session is still true of the code: whether the files that its commits left stand there now. As of a past
-// moment, the files are those of its checkpoint's code commit. That is the newest commit of one's own ledger, back from the moment, that is a
-// checkpoint. In a folder, and before one's own first commit, it is the last checkpoint of anybody. Freshness is told of the
-// results that are shown, file by file, and is never a reason to fail. What sessions left in their files stands in their facets, so a
-// recall asks the tables nothing more.
+// Freshness says how far a session is still true of the code: whether the files that its commits left stand there now.
+// As of a past moment, the files are those of its checkpoint's code commit. That is the newest commit of one's own
+// ledger, back from the moment, that is a checkpoint. In a folder, and before one's own first commit, it is the last
+// checkpoint of anybody. Freshness is told of the results that are shown, file by file, and is never a reason to fail.
+// What sessions left in their files stands in their facets, so a recall asks the tables nothing more.
 //
-// A session's own rename does not make it stale: files of a session that are one file today say what the latest says. What an amend
-// or a rebase made of a commit does not count as what the session left, except where the session went on behind the new commit. To take the
-// new commit instead would be easier and wrong: an amend by hand brings what somebody else wrote, and a rebase what
-// others did to the same files. The session saw neither.
+// A session's own rename does not make it stale: files of a session that are one file today say what the latest says.
+// What an amend or a rebase made of a commit does not count as what the session left, except where the session went on
+// behind the new commit. To take the new commit instead would be easier and wrong: an amend by hand brings what
+// somebody else wrote, and a rebase what others did to the same files. The session saw neither.
 
 // maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
 const maxLedgers = 200
@@ -35,7 +35,9 @@ const maxLedgers = 200
 var severity = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
 // freshnessOf compares the files of sessions that are shown, and tells which are no longer as they were left.
-func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (out map[string]string, stale map[string][]result.File, err error) {
+func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
+	facets map[string]db.Facet,
+) (out map[string]string, stale map[string][]result.File, err error) {
 	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil {
 		return nil, nil, err
@@ -63,15 +65,18 @@ func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
 	return out, stale, nil
 }
 
-// staleInPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left some file that changed
-// since, which says little of most passages.
-func staleInPassage(ctx context.Context, index *db.DB, h result.Hit, stale []result.File) (out []result.File, err error) {
+// staleInPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left
+// some file that changed since, which says little of most passages.
+func staleInPassage(ctx context.Context, index *db.DB, h result.Hit,
+	stale []result.File,
+) (out []result.File, err error) {
 	if len(stale) == 0 || h.Turn == nil {
 		return nil, nil
 	}
 	calls, err := index.Tools(ctx, h.ID, *h.Turn, *h.Turn)
 	for _, f := range stale {
-		if strings.Contains(h.Snippet, path.Base(f.Path)) || slices.ContainsFunc(calls, func(c session.ToolCall) bool { return c.Path == f.Path }) {
+		if strings.Contains(h.Snippet, path.Base(f.Path)) ||
+			slices.ContainsFunc(calls, func(c session.ToolCall) bool { return c.Path == f.Path }) {
 			out = append(out, f)
 		}
 	}
@@ -218,7 +223,9 @@ func worstOf(states []string) string {
 }
 
 // addFreshness says of a session that is shown in full, and of each of its files, how it stands.
-func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
+func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session,
+	files []db.SessionFile,
+) error {
 	if len(files) == 0 { // what its tools changed
 		facets, err := index.Facets(ctx, []string{out.ID})
 		if err != nil {
@@ -244,7 +251,10 @@ func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request
 	of := compareFiles(now, map[string][]db.Left{out.ID: left})[out.ID]
 	out.Freshness, out.FilesTotal = worstOf(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
-		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.ShortOID(f.SHA), Freshness: of[last[f.Path]]})
+		out.Files = append(out.Files, result.File{
+			Path: f.Path, Change: f.Change, Commit: result.ShortOID(f.SHA),
+			Freshness: of[last[f.Path]],
+		})
 	}
 	return nil
 }
@@ -253,6 +263,7 @@ func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request
 func freshFirst(hits []result.Hit) {
 	rank := []string{result.Fresh, result.Unverifiable, result.Unknown, result.StaleChanged, result.StaleDeleted}
 	slices.SortStableFunc(hits, func(a, b result.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(slices.Index(rank, a.Freshness), slices.Index(rank, b.Freshness)))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(slices.Index(rank, a.Freshness),
+			slices.Index(rank, b.Freshness)))
 	})
 }

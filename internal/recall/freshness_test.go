@@ -90,10 +90,16 @@ func TestLongFreshness(t *testing.T) {
 		{"as committed", func(*place) {}, "stale_changed", "fresh"},
 		{"modified", func(p *place) { p.write("src/jwt.go", "three\n") }, "stale_changed", "stale_changed"},
 		{"deleted", func(p *place) { p.git("rm", "-q", "src/clock.go") }, "stale_deleted", "fresh"},
-		{"deleted and committed", func(p *place) { p.git("rm", "-q", "src/clock.go"); p.code("rm") }, "stale_deleted", "fresh"},
+		{
+			"deleted and committed", func(p *place) { p.git("rm", "-q", "src/clock.go"); p.code("rm") }, "stale_deleted",
+			"fresh",
+		},
 		{"all of it", func(p *place) { p.git("rm", "-rq", "src"); p.code("rm") }, "stale_deleted", "stale_deleted"},
 		{"what was, again", func(p *place) { p.write("src/jwt.go", "one\n") }, "fresh", "stale_changed"},
-		{"renamed", func(p *place) { p.write("src/jwt.go", "one\n"); p.git("mv", "src/clock.go", "time.go"); p.code("mv") }, "fresh", "stale_changed"},
+		{
+			"renamed", func(p *place) { p.write("src/jwt.go", "one\n"); p.git("mv", "src/clock.go", "time.go"); p.code("mv") },
+			"fresh", "stale_changed",
+		},
 		{"renamed and changed", func(p *place) {
 			p.git("mv", "src/clock.go", "time.go")
 			p.write("time.go", essay+"more\n")
@@ -125,7 +131,8 @@ func TestFreshnessOfMoment(t *testing.T) {
 	harness.Equal(t, "no checkpoint: the one before", "both stale_changed, later fresh, talk unverifiable", then(tips[3]))
 	harness.Equal(t, "no ledger of one's own: the last of all", "both stale_changed, later fresh, talk unverifiable",
 		p.states(recall.Request{Checkpoint: "folder", File: "src/jwt"}))
-	harness.Equal(t, "a commit that has no checkpoint behind it", "both unknown, later unknown, talk unverifiable", then(tips[0]))
+	harness.Equal(t, "a commit that has no checkpoint behind it", "both unknown, later unknown, talk unverifiable",
+		then(tips[0]))
 }
 
 // A session that no commit's files speak of is judged by the commit that it is tied to.
@@ -148,9 +155,11 @@ func TestFreshnessByTree(t *testing.T) {
 func TestStaleOfPassage(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", "one\n", "src/clock.go", "one\n", "src/other.go", "one\n")
-	all := chat("all", 0, "human where do tokens begin?", "Edit src/other.go", "assistant The zebra is in clock.go.", "Read src/jwt.go", "assistant Done.", "Edit src/clock.go")
+	all := chat("all", 0, "human where do tokens begin?", "Edit src/other.go", "assistant The zebra is in clock.go.",
+		"Read src/jwt.go", "assistant Done.", "Edit src/clock.go")
 	cp.Links = []session.Link{
-		{Session: all.ID, Tie: session.TieEdited, Evidence: "call 0"}, {Session: all.ID, Tie: session.TieMade, Evidence: "shell"},
+		{Session: all.ID, Tie: session.TieEdited, Evidence: "call 0"},
+		{Session: all.ID, Tie: session.TieMade, Evidence: "shell"},
 	}
 	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{all}})
 	p.open()
@@ -184,7 +193,10 @@ func TestFreshnessInFull(t *testing.T) {
 		for _, f := range out.Files {
 			got[f.Path] = f.Freshness
 		}
-		harness.Equal(t, "files", map[string]string{"": "stale_deleted", "src/clock.go": "stale_deleted", "src/jwt.go": "stale_changed"}, got)
+		harness.Equal(t, "files", map[string]string{
+			"": "stale_deleted", "src/clock.go": "stale_deleted",
+			"src/jwt.go": "stale_changed",
+		}, got)
 	}
 }
 
@@ -192,7 +204,8 @@ func TestFreshnessInFull(t *testing.T) {
 func TestFreshnessOfMoves(t *testing.T) {
 	p := newPlace(t)
 	p.append(alice, 10, session.Entry{
-		Checkpoint: p.committed("one", "src/jwt.go", essay), Sessions: []session.Session{chat("mover", 0, "human token", "Edit src/jwt.go")},
+		Checkpoint: p.committed("one", "src/jwt.go", essay),
+		Sessions:   []session.Session{chat("mover", 0, "human token", "Edit src/jwt.go")},
 	})
 	p.git("mv", "src/jwt.go", "src/token.go")
 	again := chat("mover", 0, "human token", "Edit src/jwt.go")
@@ -217,7 +230,10 @@ func TestLongFreshnessOfManyFiles(t *testing.T) {
 	for i := range 55 {
 		many = append(many, fmt.Sprintf("src/%02d.go", i), fmt.Sprint("file ", i, "\n"))
 	}
-	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token", "Bash make && git commit -qam one")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: p.committed("one", many...),
+		Sessions:   []session.Session{chat("many", 0, "human token", "Bash make && git commit -qam one")},
+	})
 	p.open()
 	p.write("src/54.go", "something else\n")
 	harness.Equal(t, "a result", "many unknown", p.states(recall.Request{}))

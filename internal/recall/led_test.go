@@ -7,11 +7,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// TestLedTo ties what was said to the commit that was made next, and what is said behind the last commit to that. A list asks for none.
+// TestLedTo ties what was said to the commit that was made next, and what is said behind the last commit to that. A
+// list asks for none.
 func TestLedTo(t *testing.T) {
 	p := newPlace(t)
 	first := p.code("cut the queue")
-	talk := chat("queue", -2, "human the queue grows", "assistant shorten it", "human now alpaca", "assistant bison is done")
+	talk := chat("queue", -2, "human the queue grows", "assistant shorten it", "human now alpaca",
+		"assistant bison is done")
 	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(first, "queue.go"), Sessions: []session.Session{talk}})
 	p.open()
 	for query, want := range map[string]string{"grows": "cut the queue", "bison": "cut the queue"} {

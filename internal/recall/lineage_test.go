@@ -47,14 +47,20 @@ func desk(t *testing.T) (p *place, head, before string) {
 	p = newPlace(t)
 	cp := p.committed("one", "a.go", "package a\n")
 	before = cp.GitSHA
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("first", 0, "human begin", "Edit a.go")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: cp,
+		Sessions:   []session.Session{chat("first", 0, "human begin", "Edit a.go")},
+	})
 	p.git("commit", "-q", "--amend", "-m", "two")
 	head = p.git("rev-parse", "HEAD")
 	imported := chat("imported", 1, "human long ago")
 	p.append(alice, 11, session.Entry{Sessions: []session.Session{imported}})
 	cp = checkpoint(head, "a.go")
 	cp.Links = []session.Link{{Session: imported.ID, Inferred: true, Tie: session.TieInferred}}
-	p.append(alice, 20, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("second", 11, "human amend it", "Edit a.go")}})
+	p.append(alice, 20, session.Entry{
+		Checkpoint: cp,
+		Sessions:   []session.Session{chat("second", 11, "human amend it", "Edit a.go")},
+	})
 	p.append(alice, 21, rewrites(before, head))
 	return p, head, before
 }
@@ -72,7 +78,10 @@ func TestRewritesOfOthers(t *testing.T) {
 		{"of a commit that it does not name", func(head, _ string) []session.Entry {
 			return []session.Entry{rewrites(own[1], head)}
 		}, "second first"},
-		{"of its own", func(head, _ string) []session.Entry { return []session.Entry{rewrites(own[0], head)} }, "second first his?"},
+		{
+			"of its own", func(head, _ string) []session.Entry { return []session.Entry{rewrites(own[0], head)} },
+			"second first his?",
+		},
 		{"of its own, in steps", func(head, _ string) []session.Entry {
 			return []session.Entry{rewrites(own[1], own[2], head), rewrites(own[0], own[1])}
 		}, "second first his?"},
@@ -80,15 +89,27 @@ func TestRewritesOfOthers(t *testing.T) {
 			return []session.Entry{rewrites(own[0], own[1], own[2], own[0], head, own[1])}
 		}, "second first his?"},
 		{"of hers, as its own", func(head, before string) []session.Entry {
-			return []session.Entry{{Checkpoint: checkpoint(before)}, {Checkpoint: checkpoint(head)}, rewrites(before, own[0]), rewrites(head, own[0], own[2])}
+			return []session.Entry{
+				{Checkpoint: checkpoint(before)},
+				{Checkpoint: checkpoint(head)},
+				rewrites(before, own[0]),
+				rewrites(head, own[0], own[2]),
+			}
 		}, "second first his?"},
 		{"by another session of the same", func(head, _ string) []session.Entry {
-			return []session.Entry{rewrites(own[0], own[1]), {Checkpoint: checkpoint(own[1]), Sessions: []session.Session{chat("other", 31, "human hm")}}, rewrites(own[1], head)}
+			return []session.Entry{
+				rewrites(own[0], own[1]),
+				{Checkpoint: checkpoint(own[1]), Sessions: []session.Session{chat("other", 31, "human hm")}},
+				rewrites(own[1], head),
+			}
 		}, "second first other? his?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, head, before := desk(t)
-			p.append(mallory, 30, session.Entry{Checkpoint: checkpoint(own[0], "a.go"), Sessions: []session.Session{chat("his", 29, "human me", "Edit a.go")}})
+			p.append(mallory, 30, session.Entry{
+				Checkpoint: checkpoint(own[0], "a.go"),
+				Sessions:   []session.Session{chat("his", 29, "human me", "Edit a.go")},
+			})
 			for i, e := range c.says(head, before) {
 				p.append(mallory, 41+i, e)
 			}
@@ -112,7 +133,10 @@ func TestRewritesOfOthers(t *testing.T) {
 func TestManyRewrites(t *testing.T) {
 	p, head, _ := desk(t)
 	chain := made(20_000)
-	p.append(mallory, 30, session.Entry{Checkpoint: checkpoint(chain[0], "a.go"), Sessions: []session.Session{chat("his", 29, "human me", "Edit a.go")}})
+	p.append(mallory, 30, session.Entry{
+		Checkpoint: checkpoint(chain[0], "a.go"),
+		Sessions:   []session.Session{chat("his", 29, "human me", "Edit a.go")},
+	})
 	p.append(mallory, 41, rewrites(append(slices.Clone(chain), chain[0])...))
 	p.append(mallory, 42, rewrites(chain[1], head, chain[2]))
 	p.open()

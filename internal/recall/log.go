@@ -18,11 +18,13 @@ import (
 
 // LogRequest asks for checkpoints. The zero value of a filter lets all pass.
 type LogRequest struct {
-	Limit  int      // at most so many
-	Agent  string   // those with sessions of it, and these
-	Author string   // as in Request
-	Range  string   // "A..B", "A...B", or "B" for it and all before: those made at these commits, or at what amends, rebases and squash merges made them of; "" for all
-	Paths  []string // pathspecs: those whose code commit changed such a file
+	Limit  int    // at most so many
+	Agent  string // those with sessions of it, and these
+	Author string // as in Request
+	// "A..B", "A...B", or "B" for it and all before: those made at these commits, or at what amends, rebases and squash
+	// merges made them of; "" for all
+	Range string
+	Paths []string // pathspecs: those whose code commit changed such a file
 
 	Verified bool // those with sessions that a key of their author signed, and these: the rest is barred from the index
 	Times
@@ -37,7 +39,10 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err != nil {
 		return nil, err
 	}
-	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0, Period: db.Period(span)}
+	q := db.LogQuery{
+		Limit: req.Limit, Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0,
+		Period: db.Period(span),
+	}
 	if req.Author != "" {
 		if q.Authors, err = authorsLike(ctx, index, repo, req.Author); err != nil {
 			return nil, err
@@ -71,7 +76,8 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		if len(out) == 0 || out[len(out)-1].Checkpoint != r.ID {
 			out = append(out, result.Checkpoint{
 				Checkpoint: r.ID, Commit: r.GitSHA, Branch: r.GitBranch, Author: r.UserEmail, Actor: r.ActorType,
-				LastTurnAt: result.Time(r.Took), TS: result.Time(r.TS), Via: r.Via, Files: r.FileCount, Sessions: []result.LogSession{},
+				LastTurnAt: result.Time(r.Took), TS: result.Time(r.TS), Via: r.Via, Files: r.FileCount,
+				Sessions: []result.LogSession{},
 			})
 		}
 		if r.Session == "" {
@@ -79,7 +85,8 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		}
 		cp := &out[len(out)-1]
 		cp.Sessions = append(cp.Sessions, result.LogSession{
-			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Facts: r.Facts, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.IsWeak(),
+			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source,
+			Facts: r.Facts, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Tie: r.Tie.String(), Inferred: r.Tie.IsWeak(),
 			Begins: beginnings[r.Session], Private: inOrderedList(private, r.Session), Signature: signed[r.Session].String(),
 		})
 	}
@@ -104,19 +111,22 @@ func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogReq
 }
 
 // ErrOperand is a word that is neither a revision nor a file.
-var ErrOperand = advice.New("neither a revision nor a file here", `write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`)
+var ErrOperand = advice.New("neither a revision nor a file here",
+	`write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`)
 
-// Operands tells a revision or range, which comes first, from paths below a folder, as git does: a word that can be both is refused, and a
-// path has to be there or to be a pattern. "" is no revision.
+// Operands tells a revision or range, which comes first, from paths below a folder, as git does: a word that can be
+// both is refused, and a path has to be there or to be a pattern. "" is no revision.
 func Operands(repo *git.Repo, dir string, words []string) (rev string, paths []string, err error) {
 	for i, word := range words {
 		_, noFile := os.Lstat(filepath.Join(dir, word))
 		_, unknown := name.Commit(repo, word)
 		file := noFile == nil || filepath.IsAbs(word)
-		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || name.LooksLikeCommit(word) // of one that is gone
+		// of one that is gone
+		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || name.LooksLikeCommit(word)
 		switch named := unknown == nil || !file && likeOne; {
 		case named && file:
-			return "", nil, &name.UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it", word)}
+			return "", nil, &name.UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it",
+				word)}
 		case named && i > 0:
 			return "", nil, &name.UsageError{Err: fmt.Errorf("%q: one revision or one range A..B comes first", word)}
 		case named:

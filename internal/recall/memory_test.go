@@ -25,8 +25,14 @@ func (p *place) session(page recall.Page) (result.Session, error) {
 func notes(t *testing.T) (p *place, leeway session.Memory) {
 	t.Helper()
 	p = team(t)
-	leeway = session.Memory{Title: "Leeway of the token", Content: "Clocks differ,\nso 30 s.", Source: "manual", TS: at(40), ActorType: session.ActorHuman}
-	colour := session.Memory{Title: "Colours", Content: "The button stays blue.", Source: "mcp", TS: at(41), ActorType: session.ActorAgent}
+	leeway = session.Memory{
+		Title: "Leeway of the token", Content: "Clocks differ,\nso 30 s.", Source: "manual",
+		TS: at(40), ActorType: session.ActorHuman,
+	}
+	colour := session.Memory{
+		Title: "Colours", Content: "The button stays blue.", Source: "mcp", TS: at(41),
+		ActorType: session.ActorAgent,
+	}
 	for email, m := range map[string]*session.Memory{alice: &leeway, bob: &colour} {
 		m.ID = session.NewMemoryID(m.TS, email, m.Title, m.Content)
 		p.append(email, m.TS.Minute(), session.Entry{Memories: []session.Memory{*m}})
@@ -71,7 +77,8 @@ func TestMemoriesAmongSessions(t *testing.T) {
 	hit.Score, hit.Matched, hit.Weak = 0, nil, false
 	harness.Equal(t, "a hit", result.Hit{
 		Freshness: result.Unverifiable,
-		ID:        leeway.ID, Kind: "memory", Address: leeway.ID, Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
+		ID:        leeway.ID, Kind: "memory", Address: leeway.ID, Title: leeway.Title, Snippet: "Clocks differ, so 30 s.",
+		Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, hit)
 	s, m, err := recall.Item(t.Context(), p.index, p.repo, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})
@@ -79,7 +86,8 @@ func TestMemoriesAmongSessions(t *testing.T) {
 		t.Fatalf("by its ID: %v, %v", s, err)
 	}
 	harness.Equal(t, "by its ID", &result.Memory{
-		Schema: 1, ID: leeway.ID, Kind: "memory", Title: leeway.Title, Content: leeway.Content, Author: alice, Actor: "human", Source: "manual",
+		Schema: 1, ID: leeway.ID, Kind: "memory", Title: leeway.Title, Content: leeway.Content, Author: alice, Actor: "human",
+		Source:     "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, m)
 }
@@ -87,9 +95,13 @@ func TestMemoriesAmongSessions(t *testing.T) {
 // What is purged is in no view but those that ask for it, and its parent and children don't name it.
 func TestLongPurgedIsNotShown(t *testing.T) {
 	p, leeway := notes(t)
-	parent, child := chat("parent", 42, "human token of the parent", "Edit src/auth/jwt.go"), chat("child", 43, "human token of the child", "Edit src/auth/parent.go")
+	parent, child := chat("parent", 42, "human token of the parent", "Edit src/auth/jwt.go"),
+		chat("child", 43, "human token of the child", "Edit src/auth/parent.go")
 	child.Parent = parent.ID
-	p.append(alice, 45, session.Entry{Checkpoint: checkpoint(strings.Repeat("7", 40), "x"), Sessions: []session.Session{parent, child}})
+	p.append(alice, 45, session.Entry{
+		Checkpoint: checkpoint(strings.Repeat("7", 40), "x"),
+		Sessions:   []session.Session{parent, child},
+	})
 	p.open()
 	before := p.recall(recall.Request{Query: "token"})
 	mark := []session.Mark{{ID: leeway.ID, N: 1, TS: at(46)}, {ID: parent.ID, N: 1, TS: at(46)}}
@@ -128,7 +140,8 @@ func TestLongPurgedIsNotShown(t *testing.T) {
 	if _, err := p.session(recall.Page{ID: parent.ID, Limit: 1}); !errors.As(err, &purged) {
 		t.Errorf("by its ID: %v", err)
 	}
-	if s, err := p.session(recall.Page{ID: child.ID, Limit: 1, Full: true}); err != nil || s.Parent != "" || len(s.Related) > 0 {
+	if s, err := p.session(recall.Page{ID: child.ID, Limit: 1, Full: true}); err != nil || s.Parent != "" ||
+		len(s.Related) > 0 {
 		t.Errorf("the child's parent is %q, related files %v, %v", s.Parent, s.Related, err)
 	}
 	log, err := recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: 1})

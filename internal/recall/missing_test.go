@@ -25,7 +25,8 @@ func TestCommitsThatAreNotHere(t *testing.T) {
 	harness.Equal(t, "commits", []string{here[:7], gone[:7]}, hits[0].Commits)
 	harness.Equal(t, "missing", []string{gone[:7]}, hits[0].Missing)
 	shown, err := p.session(recall.Page{ID: s.ID, Full: true, Limit: 10})
-	if err != nil || len(shown.Commits) != 2 || shown.Commits[0].Commit != here || shown.Commits[0].Missing || !shown.Commits[1].Missing {
+	if err != nil || len(shown.Commits) != 2 || shown.Commits[0].Commit != here || shown.Commits[0].Missing ||
+		!shown.Commits[1].Missing {
 		t.Errorf("%+v, %v", shown.Commits, err)
 	}
 }

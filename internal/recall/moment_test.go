@@ -93,19 +93,27 @@ func (r *replay) say(who string) session.Session {
 func (r *replay) entry(who string) session.Entry {
 	if r.rand.IntN(6) == 0 {
 		pair := r.rand.Perm(6)
-		return session.Entry{Rewrites: []session.Rewrite{{Old: digits(fmt.Sprintf("%x", pair[0])), New: digits(fmt.Sprintf("%x", pair[1])), TS: at(r.clock)}}}
+		return session.Entry{Rewrites: []session.Rewrite{{
+			Old: digits(fmt.Sprintf("%x", pair[0])),
+			New: digits(fmt.Sprintf("%x", pair[1])), TS: at(r.clock),
+		}}}
 	}
 	e := session.Entry{Sessions: []session.Session{r.say(who)}}
 	switch r.rand.IntN(5) {
 	case 0:
-		e.Memories = []session.Memory{{ID: session.NewID(at(r.clock), who, "memory"), Title: "on " + subjects[r.rand.IntN(len(subjects))], Content: "a question on the cursors", TS: at(r.clock)}}
+		e.Memories = []session.Memory{{
+			ID:    session.NewID(at(r.clock), who, "memory"),
+			Title: "on " + subjects[r.rand.IntN(len(subjects))], Content: "a question on the cursors", TS: at(r.clock),
+		}}
 	case 1:
 		e.Wrote = []session.Wrote{{
-			GitSHA: digits(fmt.Sprintf("%x", r.rand.IntN(6))), Blob: digits("b"), Session: e.Sessions[0].ID, Path: "src/f1.go", Lines: session.Ranges{{1, 3}}, TS: at(r.clock),
+			GitSHA: digits(fmt.Sprintf("%x", r.rand.IntN(6))), Blob: digits("b"), Session: e.Sessions[0].ID, Path: "src/f1.go",
+			Lines: session.Ranges{{1, 3}}, TS: at(r.clock),
 		}}
 	}
 	if r.rand.IntN(6) > 0 {
-		e.Checkpoint = checkpoint(digits(fmt.Sprintf("%x", r.rand.IntN(6))), fmt.Sprintf("src/f%d.go", r.rand.IntN(6)), "gen.go")
+		e.Checkpoint = checkpoint(digits(fmt.Sprintf("%x", r.rand.IntN(6))), fmt.Sprintf("src/f%d.go", r.rand.IntN(6)),
+			"gen.go")
 		if s, ok := r.open[who]; ok && s.ID != e.Sessions[0].ID {
 			e.Checkpoint.Links = []session.Link{{Session: s.ID}}
 		}
@@ -134,7 +142,8 @@ func (r *replay) writes(ref, email string, e session.Entry) {
 // merges takes in what stands at a ref as alice's sync does.
 func (r *replay) merges(from, name string) {
 	r.git("update-ref", "refs/remotes/origin/rekal/"+name, from)
-	l, err := ledger.OpenOwn(r.repo, git.Signature{Name: "S", Email: alice, When: at(r.clock)}, rand.NewChaCha8([32]byte{}))
+	l, err := ledger.OpenOwn(r.repo, git.Signature{Name: "S", Email: alice, When: at(r.clock)},
+		rand.NewChaCha8([32]byte{}))
 	if err == nil {
 		_, err = l.Adopt(r.T.Context(), "origin")
 	}
@@ -195,7 +204,8 @@ func (r *replay) materializer() *materialize.Materializer {
 		r.T.Fatal(err)
 	}
 	return &materialize.Materializer{
-		Repo: r.repo, Dir: dir, Now: func() time.Time { return at(r.clock) }, Warn: func(err error) { r.T.Errorf("warned: %v", err) },
+		Repo: r.repo, Dir: dir, Now: func() time.Time { return at(r.clock) },
+		Warn: func(err error) { r.T.Errorf("warned: %v", err) },
 	}
 }
 
@@ -322,7 +332,8 @@ func TestLongFreshnessAgain(t *testing.T) {
 		file := fmt.Sprintf("src/f%d.go", i%3)
 		cp := r.committed("work", file, fmt.Sprintln("text", i), "gen.go", fmt.Sprintln("made", i))
 		r.append(alice, r.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{
-			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "Edit gen.go", "assistant it is done"),
+			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "Edit gen.go",
+				"assistant it is done"),
 		}})
 		asked = append(asked, then{r.tip(), ask(m.Open, recall.Request{Query: "token expiry"})})
 	}
@@ -331,7 +342,8 @@ func TestLongFreshnessAgain(t *testing.T) {
 	r.code("gone")
 	for i, a := range asked {
 		tip := string(a.tip)
-		harness.Equal(t, fmt.Sprint("state ", i), a.hits, ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
+		harness.Equal(t, fmt.Sprint("state ", i), a.hits,
+			ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
 	}
 	if now := ask(m.Open, recall.Request{Query: "token expiry"}); now[0].Freshness != result.StaleDeleted {
 		t.Errorf("now: %+v", now[0])

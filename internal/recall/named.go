@@ -23,9 +23,11 @@ const maxNamed = 100
 // idWord is what may be the ID of a session or memory, or one that an agent gave, among the words of a question.
 var idWord = lazy.Expr(`(?i)\b(?:0[0-9a-z]{7,25}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
-// sessionsNamed are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or what that
-// commit was before and became after an amend or a rebase. It also returns the words that are IDs.
-func sessionsNamed(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, []string, error) {
+// sessionsNamed are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or
+// what that commit was before and became after an amend or a rebase. It also returns the words that are IDs.
+func sessionsNamed(ctx context.Context, index *db.DB, repo *git.Repo,
+	question string,
+) (map[string]bool, []string, error) {
 	out, known, err := namedByID(ctx, index, question)
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +57,10 @@ func wordsBesideIDs(words []string, question string, ids []string) []string {
 	for id := range strings.FieldsSeq(pieces) {
 		question = strings.ReplaceAll(question, id, " ")
 	}
-	return slices.DeleteFunc(words, func(w string) bool { return strings.Contains(pieces, w) && !strings.Contains(question, w) })
+	return slices.DeleteFunc(words, func(w string) bool {
+		return strings.Contains(pieces, w) &&
+			!strings.Contains(question, w)
+	})
 }
 
 // namedByID also returns the words that are IDs.

@@ -62,8 +62,11 @@ func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error
 	return out, nil
 }
 
-// besideTitles takes the next best turn in the place of one that has nothing of the question but what the title repeats.
-func besideTitles(ctx context.Context, index *db.DB, hits []Found, facets map[string]db.Facet, shown []passage, query string) error {
+// besideTitles takes the next best turn in the place of one that has nothing of the question but what the title
+// repeats.
+func besideTitles(ctx context.Context, index *db.DB, hits []Found, facets map[string]db.Facet, shown []passage,
+	query string,
+) error {
 	wanted := map[string]int{}
 	for i, h := range hits {
 		if h.Turn < 0 || h.next < 0 || h.next == h.Turn || shown[i].turn == nil || h.matched == nil {

@@ -13,9 +13,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/name"
 )
 
-// pathsAsked are the paths of --file and of --path, also by former and later names. The value of --file is a regular expression. If it is no valid one,
-// or matches nothing, but matches as a pathspec, it is taken as a pathspec: "src/[id]/page", "*.go".
-func pathsAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (out []db.Paths, asPath bool, err error) {
+// pathsAsked are the paths of --file and of --path, also by former and later names. The value of --file is a regular
+// expression. If it is no valid one, or matches nothing, but matches as a pathspec, it is taken as a pathspec:
+// "src/[id]/page", "*.go".
+func pathsAsked(ctx context.Context, index *db.DB, repo *git.Repo,
+	req Request,
+) (out []db.Paths, asPath bool, err error) {
 	if req.File != "" {
 		p, some, err := fileAsked(ctx, index, repo, req)
 		if err != nil || !some {
@@ -56,8 +59,8 @@ func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (
 	return p, found, err
 }
 
-// touchingFiles keeps the hits that touched one of the files. If no hit did, it returns all hits and no files. A file is a path from the
-// repository's root, a folder, or the end of a path.
+// touchingFiles keeps the hits that touched one of the files. If no hit did, it returns all hits and no files. A file
+// is a path from the repository's root, a folder, or the end of a path.
 func touchingFiles(ctx context.Context, index *db.DB, files []string, hits []Found) ([]Found, []string, error) {
 	var names []string
 	for _, f := range files {
@@ -68,7 +71,8 @@ func touchingFiles(ctx context.Context, index *db.DB, files []string, hits []Fou
 	if len(names) == 0 || len(hits) == 0 {
 		return hits, nil, nil
 	}
-	ids, err := index.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "(^|/)(" + strings.Join(names, "|") + ")(/|$)"}}, Purged: db.With})
+	ids, err := index.MatchingIDs(ctx, db.Filter{Paths: []db.Paths{{Match: "(^|/)(" + strings.Join(names, "|") +
+		")(/|$)"}}, Purged: db.With})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,10 @@ func parsePathspec(text string) (p pathspec, err error) {
 			return p, errPathspec
 		}
 		p.body = body
-		known := map[string]*bool{"top": &p.top, "icase": &p.icase, "literal": &p.literal, "glob": &p.glob, "exclude": &p.except, "": new(bool)}
+		known := map[string]*bool{
+			"top": &p.top, "icase": &p.icase, "literal": &p.literal, "glob": &p.glob,
+			"exclude": &p.except, "": new(bool),
+		}
 		for word := range strings.SplitSeq(words, ",") {
 			says := known[strings.TrimSpace(word)]
 			if says == nil {
@@ -59,8 +62,8 @@ func parsePathspec(text string) (p pathspec, err error) {
 	return p, nil
 }
 
-// pattern is the RE2 expression of the paths from the repository's root that a pathspec names, as typed in the folder in which the
-// repository was opened.
+// pattern is the RE2 expression of the paths from the repository's root that a pathspec names, as typed in the folder
+// in which the repository was opened.
 func (p pathspec) pattern(repo *git.Repo) (string, error) {
 	body := path.Clean(p.body)
 	if !p.top {

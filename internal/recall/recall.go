@@ -1,7 +1,8 @@
-// Package recall answers from the tables: which sessions and memories belong to a question, a file, a commit or a person.
+// Package recall answers from the tables: which sessions and memories belong to a question, a file, a commit or a
+// person.
 //
-// In: a query and filters, and open, current databases. Out: the shapes of package result. It never writes, updates or prints. The same
-// tables give the same answer, in the same order.
+// In: a query and filters, and open, current databases. Out: the shapes of package result. It never writes, updates or
+// prints. The same tables give the same answer, in the same order.
 package recall
 
 import (
@@ -23,7 +24,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// MaxQuery is how many bytes a question may have. Of one that has more than package query reads, beginning and end count.
+// MaxQuery is how many bytes a question may have. Of one that has more than package query reads, beginning and end
+// count.
 const MaxQuery = 256 << 10
 
 // Request is one question. Filters are ANDed; the zero value asks for the latest sessions.
@@ -130,7 +132,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 }
 
 // fillResults fills in those of the hits that are shown, and mentions others.
-func fillResults(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found, out *result.Recall) (err error) {
+func fillResults(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found,
+	out *result.Recall,
+) (err error) {
 	if hits, out.More, err = splitShown(ctx, index, req, hits); err != nil {
 		return err
 	}
@@ -150,7 +154,9 @@ func fillResults(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
 }
 
 // splitShown are the hits that are shown whole, and what is only mentioned of the others.
-func splitShown(ctx context.Context, index *db.DB, req Request, hits []Found) (shown []Found, more []result.Mention, err error) {
+func splitShown(ctx context.Context, index *db.DB, req Request,
+	hits []Found,
+) (shown []Found, more []result.Mention, err error) {
 	n, brief := len(hits), req.Brief && req.Limit == 0
 	switch {
 	case req.Limit > 0:
@@ -176,7 +182,8 @@ func splitShown(ctx context.Context, index *db.DB, req Request, hits []Found) (s
 // filtersOf repeats the filters of a request.
 func filtersOf(req Request) result.Filters {
 	return result.Filters{
-		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent, Kind: req.Kind,
+		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor,
+		Agent: req.Agent, Kind: req.Kind,
 		Since: req.Since, Until: req.Until, Verified: req.Verified,
 	}
 }
@@ -198,7 +205,9 @@ func markPrivate(ctx context.Context, index *db.DB, hits []result.Hit) error {
 }
 
 // filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Revisions, asPath bool, err error) {
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo,
+	req Request,
+) (f db.Filter, of attribution.Revisions, asPath bool, err error) {
 	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
 		return f, of, false, err
@@ -215,7 +224,8 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 		return f, of, asPath, err
 	}
 	if kinds := []string{"", db.KindSession, db.KindMemory, KindRecord}; !slices.Contains(kinds, req.Kind) {
-		return f, of, asPath, name.WrongFilter("kind", fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind))
+		return f, of, asPath, name.WrongFilter("kind",
+			fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind))
 	}
 	if req.Commit != "" {
 		of, err = commits.FindRevisions(ctx, index, repo, req.Commit)
@@ -265,11 +275,16 @@ func (f Found) correctedQuery(query string) string {
 	return strings.Join(append([]string{query}, f.Read...), " ")
 }
 
-// rank ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
-func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
+// rank ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand
+// nowhere.
+func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request,
+	filter db.Filter,
+) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
-	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
-		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Without)+len(index.Barred()) > 0
+	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" ||
+		filter.Agent != "" || filter.Kind != "" ||
+		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only ||
+		len(req.Without)+len(index.Barred()) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.MatchingIDs(ctx, filter)
 		if err != nil {
@@ -294,14 +309,18 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		return nil, nil, err
 	}
 	answer, err := s.Search(ctx, req.Query, search.Options{
-		Allow: allow, Named: func(id string) bool { return made[id] }, Prefer: func(id string) bool { return req.prefer[id] }, Embed: req.Embed, Pool: req.Pool, Far: req.Far,
+		Allow: allow, Named: func(id string) bool { return made[id] }, Prefer: func(id string) bool { return req.prefer[id] },
+		Embed: req.Embed, Pool: req.Pool, Far: req.Far,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	out := make([]Found, len(answer.Hits))
 	for i, h := range answer.Hits {
-		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, next: h.Next, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best}
+		out[i] = Found{
+			ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, next: h.Next, passage: h.Passage,
+			Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best,
+		}
 	}
 	if req.Purged == db.Without {
 		out, err = withoutUndone(ctx, index, out)
@@ -382,7 +401,8 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	if err != nil {
 		return nil, err
 	}
-	snippets, missing, lost, err := snippetsAndGone(ctx, index, repo, req, hits, shown, facets, latestCommits(facets, became, hits[:min(len(hits), maxLooked)]))
+	snippets, missing, lost, err := snippetsAndGone(ctx, index, repo, req, hits, shown, facets,
+		latestCommits(facets, became, hits[:min(len(hits), maxLooked)]))
 	if err != nil {
 		return nil, err
 	}
@@ -395,7 +415,8 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
 			out[i].Snippet = snippets[i]
-			if !search.SharesTerm(shown[i].text, h.correctedQuery(req.Query)) { // its title alone has the words: both are one unit
+			// its title alone has the words: both are one unit
+			if !search.SharesTerm(shown[i].text, h.correctedQuery(req.Query)) {
 				out[i].Matched = slices.DeleteFunc(out[i].Matched, func(m string) bool { return m == search.MatchedContent })
 			}
 		case !h.isByTitleAlone():
@@ -404,7 +425,8 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		}
 		out[i].Address = result.Address(out[i].ID, out[i].Turn)
 		if req.Query != "" && i < maxLooked {
-			out[i].LedTo = ledTo(repo, became, facets[h.ID], func(id git.OID) bool { return missing[id] || lost[id] }, shown[i].at)
+			out[i].LedTo = ledTo(repo, became, facets[h.ID], func(id git.OID) bool { return missing[id] || lost[id] },
+				shown[i].at)
 		}
 		if req.Stale {
 			if out[i].Stale, err = staleInPassage(ctx, index, out[i], stale[h.ID]); err != nil {
@@ -415,9 +437,11 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	return out, markReverted(ctx, repo, req, facets, became, out)
 }
 
-// snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which no branch leads.
+// snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which
+// no branch leads.
 func snippetsAndGone(
-	ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found, shown []passage, facets map[string]db.Facet, commits []git.OID,
+	ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found, shown []passage,
+	facets map[string]db.Facet, commits []git.OID,
 ) (snippets []string, missing, lost map[git.OID]bool, err error) {
 	snippets = make([]string, len(hits))
 	err = runParallel(
@@ -479,8 +503,11 @@ func latestForm(became map[attribution.Commit]string, f db.Facet, sha string) st
 	return cmp.Or(became[attribution.Commit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
 }
 
-// shownCommits are the commits behind a session, those in front that this clone has, and the others; none that no branch leads to.
-func shownCommits(became map[attribution.Commit]string, f db.Facet, missing, lost map[git.OID]bool) (all, elsewhere []string) {
+// shownCommits are the commits behind a session, those in front that this clone has, and the others; none that no
+// branch leads to.
+func shownCommits(became map[attribution.Commit]string, f db.Facet, missing,
+	lost map[git.OID]bool,
+) (all, elsewhere []string) {
 	for _, sha := range f.Commits {
 		sha := latestForm(became, f, sha)
 		if lost[git.OID(sha)] {
@@ -502,7 +529,8 @@ func roundScore(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func hitOf(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
-		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Evidence: h.Evidence, Inferred: h.Tie.IsWeak(), Title: f.Title,
+		ID: h.ID, Kind: f.Kind, Score: roundScore(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(),
+		Evidence: h.Evidence, Inferred: h.Tie.IsWeak(), Title: f.Title,
 		Alike: h.alike, Author: f.Email, Actor: f.ActorType, Source: f.Source, Facts: f.Facts, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.ShortOID(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

@@ -65,7 +65,8 @@ func (p *place) reopen() {
 func (p *place) env() []string {
 	return append(p.Environ(),
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL="+alice, "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL="+alice,
-		fmt.Sprintf("GIT_AUTHOR_DATE=%d +0000", at(p.clock).Unix()), fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", at(p.clock).Unix()))
+		fmt.Sprintf("GIT_AUTHOR_DATE=%d +0000", at(p.clock).Unix()),
+		fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", at(p.clock).Unix()))
 }
 
 func (p *place) git(args ...string) string {
@@ -83,7 +84,8 @@ func (p *place) code(subject string) string {
 // append writes one entry to an author's ledger.
 func (p *place) append(email string, minutes int, e session.Entry) {
 	p.T.Helper()
-	l, err := ledger.OpenOwn(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
+	l, err := ledger.OpenOwn(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)},
+		rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -114,7 +116,8 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 func (p *place) open() {
 	p.T.Helper()
 	m := &materialize.Materializer{
-		Repo: p.repo, Dir: filepath.Join(p.dir, ".git/rekal"), Now: func() time.Time { return at(60 * 24 * 60) }, // later than whatever is dated here
+		// later than whatever is dated here
+		Repo: p.repo, Dir: filepath.Join(p.dir, ".git/rekal"), Now: func() time.Time { return at(60 * 24 * 60) },
 		Warn: func(err error) { p.T.Errorf("warned: %v", err) },
 	}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
@@ -146,9 +149,15 @@ func chat(native string, minutes int, lines ...string) session.Session {
 			ts := s.StartedAt.Add(time.Duration(i) * time.Second)
 			s.Turns = append(s.Turns, session.Turn{Index: len(s.Turns), Role: who, TS: ts, Content: text})
 		case "Bash":
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who, Cmd: text})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{
+				Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who,
+				Cmd: text,
+			})
 		default:
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who, Path: text})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{
+				Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who,
+				Path: text,
+			})
 		}
 	}
 	return s
@@ -208,17 +217,27 @@ func team(t *testing.T) *place {
 	t.Helper()
 	p := newPlace(t)
 	first, second := p.code("first"), p.code("second")
-	jwt := chat("jwt", 0, "human why does the token expire early", "Edit src/auth/jwt.go", "assistant the clock is local time")
+	jwt := chat("jwt", 0, "human why does the token expire early", "Edit src/auth/jwt.go",
+		"assistant the clock is local time")
 	docs := chat("docs", 1, "human where is the token documented", "Read docs/token.md", "assistant in the docs")
-	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(first, "src/auth/jwt.go"), Sessions: []session.Session{jwt, docs}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: checkpoint(first, "src/auth/jwt.go"),
+		Sessions:   []session.Session{jwt, docs},
+	})
 	ui := chat("ui", 11, "human make the button blue", "Bash sed -i s/red/blue/ ui/button.css", "assistant done")
 	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(second, "ui/button.css"), Sessions: []session.Session{ui}})
 	robot := chat("robot", 21, "human rotate the token key", "Write src/auth/key.go", "assistant rotated")
 	robot.ActorType, robot.AgentID = session.ActorAgent, "a7"
 	p.append(bob, 29, session.Entry{Checkpoint: checkpoint(once)})
 	p.append(bob, 30, session.Entry{Checkpoint: checkpoint(gone, "src/auth/key.go"), Sessions: []session.Session{robot}})
-	p.append(bob, 31, session.Entry{Rewrites: []session.Rewrite{{Old: once, New: was, TS: at(31)}, {Old: was, New: gone, TS: at(31)}}})
-	p.append(alice, 32, session.Entry{Rewrites: []session.Rewrite{{Old: second, New: strings.Repeat("9", 40), TS: at(32)}}})
+	p.append(bob, 31, session.Entry{Rewrites: []session.Rewrite{
+		{Old: once, New: was, TS: at(31)},
+		{Old: was, New: gone, TS: at(31)},
+	}})
+	p.append(alice, 32, session.Entry{Rewrites: []session.Rewrite{{
+		Old: second, New: strings.Repeat("9", 40),
+		TS: at(32),
+	}}})
 	p.open()
 	return p
 }
@@ -262,7 +281,10 @@ func TestFilters(t *testing.T) {
 			out := p.recall(c.req)
 			harness.Equal(t, "found", c.want, p.found(out))
 			harness.Equal(t, "total", len(strings.Fields(c.want)), out.Total)
-			harness.Equal(t, "filters", result.Filters{File: c.req.File, Commit: c.req.Commit, Author: c.req.Author, Actor: c.req.Actor}, out.Filters)
+			harness.Equal(t, "filters", result.Filters{
+				File: c.req.File, Commit: c.req.Commit, Author: c.req.Author,
+				Actor: c.req.Actor,
+			}, out.Filters)
 		})
 	}
 }
@@ -303,7 +325,10 @@ func TestEmptyAnswers(t *testing.T) {
 	p := newPlace(t)
 	p.append(alice, 1, session.Entry{})
 	p.open()
-	for name, req := range map[string]recall.Request{"nothing asked": {}, "a query": {Query: "token"}, "a filter": {File: "x"}, "no words": {Query: "?!"}} {
+	for name, req := range map[string]recall.Request{
+		"nothing asked": {}, "a query": {Query: "token"},
+		"a filter": {File: "x"}, "no words": {Query: "?!"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			if err := result.Write(&b, p.recall(req)); err != nil {
@@ -353,7 +378,8 @@ func TestLongPatternsOfBothEngines(t *testing.T) {
 	p := team(t)
 	for _, pattern := range []string{
 		`(?P<dir>auth)/jwt`, `(?<dir>auth)/jwt`, `\Qjwt.go\E`, `\pL+/jwt`, `[[:alpha:]]+/jwt`, `a{0,1000}jwt`, `(?s:.)jwt`,
-		`\x{6a}wt`, `nothing|jwt`, `(?i)AUTH/J`, `(?i:JW)t`, `^src/auth/j`, `jwt\.go$`, `\bjwt\b`, `(?m)^src/.*jwt`, `[^\d]wt`, `(?U)s.*jwt`,
+		`\x{6a}wt`, `nothing|jwt`, `(?i)AUTH/J`, `(?i:JW)t`, `^src/auth/j`, `jwt\.go$`, `\bjwt\b`, `(?m)^src/.*jwt`,
+		`[^\d]wt`, `(?U)s.*jwt`,
 	} {
 		t.Run(pattern, func(t *testing.T) {
 			harness.Equal(t, "found", "jwt", p.found(p.recall(recall.Request{File: pattern})))
@@ -417,8 +443,8 @@ func TestSnippetOfMisspelt(t *testing.T) {
 	}
 }
 
-// TestWeak checks that where nothing is strong, one weak result comes and says so, with the titles of the next ones; and with a limit, or
-// without an end, all of these are results.
+// TestWeak checks that where nothing is strong, one weak result comes and says so, with the titles of the next ones;
+// and with a limit, or without an end, all of these are results.
 func TestWeak(t *testing.T) {
 	p := team(t)
 	const query = "which kubernetes annotations of the ingress need a token"
@@ -431,7 +457,8 @@ func TestWeak(t *testing.T) {
 		{recall.Request{Query: query}, 3, 0},
 	} {
 		out := p.recall(tt.req)
-		if len(out.Results) != tt.results || len(out.More) != tt.more || out.Total != 3 || slices.ContainsFunc(out.Results, func(h result.Hit) bool { return !h.Weak }) {
+		if len(out.Results) != tt.results || len(out.More) != tt.more || out.Total != 3 ||
+			slices.ContainsFunc(out.Results, func(h result.Hit) bool { return !h.Weak }) {
 			t.Errorf("%+v: %+v, want %d weak results, and %d more", tt.req, out, tt.results, tt.more)
 		}
 	}

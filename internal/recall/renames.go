@@ -10,10 +10,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/name"
 )
 
-// A pattern is matched with the table paths, each path once, and not with the tool calls. A name that matches counts for the names that its file had before and has had since. The table renames holds those that checkpoints
-// tell. Git is asked for others, in the commit that is checked out (as of a moment, in its code commit) and its last 256 first parents: what
-// became of names that are gone, and how names of today came about. An expression that matches more than 20 files of today, or a commit of
-// more than 20,000 files, asks git less. This took 3 to 5 ms where nothing was renamed, and 20 ms where a commit moved a folder.
+// A pattern is matched with the table paths, each path once, and not with the tool calls. A name that matches counts
+// for the names that its file had before and has had since. The table renames holds those that checkpoints tell. Git is
+// asked for others, in the commit that is checked out (as of a moment, in its code commit) and its last 256 first
+// parents: what became of names that are gone, and how names of today came about. An expression that matches more than
+// 20 files of today, or a commit of more than 20,000 files, asks git less. This took 3 to 5 ms where nothing was
+// renamed, and 20 ms where a commit moved a folder.
 
 // maxFollowed is how many names git is asked for; a pattern that matches more tells no file from another.
 const maxFollowed = 20
@@ -25,8 +27,8 @@ func (n names) addRename(old, now string) {
 	n.newer[old], n.older[now] = append(n.newer[old], now), append(n.older[now], old)
 }
 
-// otherNames are what files were called before and are called since that a pattern matches by one of their names, as ledgers and
-// git know it. Some says whether any path is meant.
+// otherNames are what files were called before and are called since that a pattern matches by one of their names, as
+// ledgers and git know it. Some says whether any path is meant.
 func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, p *db.Paths) (found bool, err error) {
 	matches, err := p.Matcher()
 	if err != nil {
@@ -51,14 +53,18 @@ func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, 
 	return found || len(p.Names) > 0, nil
 }
 
-// addGitRenames adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
-func (n names) addGitRenames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches func(path string) bool, touched []string) error {
+// addGitRenames adds the renames that no checkpoint tells: of names that are gone, and those by which files came to
+// their names of today.
+func (n names) addGitRenames(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
+	matches func(path string) bool, touched []string,
+) error {
 	now, err := contentAsOf(ctx, index, repo, req)
 	if err != nil || now == nil {
 		return err
 	}
 	defer now.Close()
-	known := slices.DeleteFunc(append(touched, followRenames(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
+	known := slices.DeleteFunc(append(touched, followRenames(n.newer, matches)...),
+		func(name string) bool { return n.newer[name] != nil })
 	if gone := slices.DeleteFunc(known[:min(len(known), maxFollowed)], now.Has); len(gone) > 0 {
 		for from, to := range now.NewNames(gone) {
 			n.addRename(from, to)

@@ -8,13 +8,16 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// --file goes by all names of a file: those that checkpoints tell, and those that only git knows. A file that shares a former
-// name with another one is still another one.
+// --file goes by all names of a file: those that checkpoints tell, and those that only git knows. A file that shares a
+// former name with another one is still another one.
 func TestFileByEachName(t *testing.T) {
 	p := newPlace(t)
 	does := func(name string, minutes int, cp *session.Checkpoint, calls ...string) {
 		lines := append([]string{"human about " + name}, calls...)
-		p.append(alice, minutes, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(name, minutes, append(lines, "assistant done")...)}})
+		p.append(alice, minutes, session.Entry{
+			Checkpoint: cp,
+			Sessions:   []session.Session{chat(name, minutes, append(lines, "assistant done")...)},
+		})
 	}
 	does("author", 0, p.committed("write", "a.go", "package a\n\nfunc A() {}\n"), "Edit a.go")
 	p.git("mv", "a.go", "b.go")

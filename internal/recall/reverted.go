@@ -11,7 +11,9 @@ import (
 )
 
 // markReverted says of results which of their commits a later one took back.
-func markReverted(ctx context.Context, repo *git.Repo, req Request, facets map[string]db.Facet, became map[attribution.Commit]string, out []result.Hit) error {
+func markReverted(ctx context.Context, repo *git.Repo, req Request, facets map[string]db.Facet,
+	became map[attribution.Commit]string, out []result.Hit,
+) error {
 	if len(commitsOf(facets)) == 0 {
 		return nil
 	}

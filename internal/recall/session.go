@@ -139,7 +139,10 @@ func readPage(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Pa
 	}
 	out.Page = make([]result.Turn, len(turns))
 	for i, t := range turns {
-		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content, Undone: session.InSpans(undone[id], t.Index)}
+		out.Page[i] = result.Turn{
+			Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content,
+			Undone: session.InSpans(undone[id], t.Index),
+		}
 		if !p.Whole {
 			out.Page[i].Truncate(pageBytes)
 		}
@@ -188,7 +191,10 @@ func readTurns(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *r
 		return err
 	}
 	for _, c := range tools {
-		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
+		out.Tools = append(out.Tools, result.Tool{
+			Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed,
+			Exit: c.Exit,
+		})
 	}
 	ties, err := index.TiesOfSessions(ctx, []string{out.ID})
 	if err != nil {

@@ -44,7 +44,8 @@ func golden(t *testing.T) (p *place, parent, child session.Session, sha string) 
 	t.Helper()
 	p = newPlace(t)
 	sha = p.code("fix the clock")
-	parent = chat("parent", 0, "Read README", "human why do <tokens> expire early", "Edit src/jwt.go", "assistant The clock is local.",
+	parent = chat("parent", 0, "Read README", "human why do <tokens> expire early", "Edit src/jwt.go",
+		"assistant The clock is local.",
 		"Bash go test ./...", "human thanks", "Read src/clock.go", "assistant Welcome.")
 	child = chat("child", 1, "human look at the clock", "Read src/clock.go", "assistant It is local.")
 	child.Parent, child.ActorType, child.AgentID, child.Branch = parent.ID, session.ActorAgent, "a7", ""
@@ -295,7 +296,8 @@ func TestChildNamesItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.Equal(t, "parent", []string{parent.ID, "agent", "a7", ""}, []string{out.Parent, out.Actor, out.AgentID, out.Branch})
+	harness.Equal(t, "parent", []string{parent.ID, "agent", "a7", ""},
+		[]string{out.Parent, out.Actor, out.AgentID, out.Branch})
 	if out.Tools != nil || out.Files != nil || out.Commits != nil || out.Related != nil {
 		t.Errorf("more than was asked for: %+v", out)
 	}
@@ -328,12 +330,18 @@ func TestLongFamily(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range s.Family {
-			harness.Equal(t, r.Title, result.Relative{ID: all[strings.TrimPrefix(r.Title, "about ")].ID, As: r.As, Title: r.Title, Turns: 1}, r)
+			harness.Equal(t, r.Title, result.Relative{
+				ID: all[strings.TrimPrefix(r.Title, "about ")].ID, As: r.As,
+				Title: r.Title, Turns: 1,
+			}, r)
 			out = append(out, r.As+": "+r.Title)
 		}
 		return out
 	}
-	harness.Equal(t, "family", []string{"parent: about lead", "origin: about origin", "child: about child 1", "child: about child 2", "fork: about fork"}, family())
+	harness.Equal(t, "family", []string{
+		"parent: about lead", "origin: about origin", "child: about child 1",
+		"child: about child 2", "fork: about fork",
+	}, family())
 	var marks []session.Mark
 	for _, name := range []string{"lead", "origin", "child 1", "fork"} {
 		marks = append(marks, session.Mark{ID: all[name].ID, N: 1, TS: at(30)})
@@ -347,7 +355,10 @@ func TestLongFamily(t *testing.T) {
 func TestLongPages(t *testing.T) {
 	p := newPlace(t)
 	long := strings.Repeat("long ", 1500)
-	lines := []string{"human " + long, "assistant " + long, "human " + long, "assistant " + strings.Repeat(long, 4), "human " + long}
+	lines := []string{
+		"human " + long, "assistant " + long, "human " + long, "assistant " + strings.Repeat(long, 4),
+		"human " + long,
+	}
 	for range 25 {
 		lines = append(lines, "assistant short")
 	}
@@ -378,7 +389,8 @@ func TestLongLongTurn(t *testing.T) {
 	for i, unit := range []string{"a", "äö", "漢字", "🙂b", "\"\n"} {
 		content := "say " + strings.Repeat(unit, 460_000/len(unit)) + " end"
 		s := chat(fmt.Sprint("long", i), i, "human why?")
-		s.Turns = append(s.Turns, session.Turn{Index: 1, Role: session.RoleAssistant, Content: content, TS: at(i)}, session.Turn{Index: 2, Role: session.RoleHuman, Content: "and", TS: at(i)})
+		s.Turns = append(s.Turns, session.Turn{Index: 1, Role: session.RoleAssistant, Content: content, TS: at(i)},
+			session.Turn{Index: 2, Role: session.RoleHuman, Content: "and", TS: at(i)})
 		p.append(alice, 10+i, session.Entry{Sessions: []session.Session{s}})
 		p.open()
 		out, err := p.session(recall.Page{ID: s.ID, Offset: 1, Limit: 1})
@@ -401,7 +413,8 @@ func TestLongLongTurn(t *testing.T) {
 		if whole != content {
 			t.Errorf("%q: %d bytes read of %d", unit, len(whole), len(content))
 		}
-		if out, err = p.session(recall.Page{ID: s.ID, Offset: 2}); err != nil || out.Page[0].ContentBytes != 0 || out.Page[0].ContentNext != 0 {
+		if out, err = p.session(recall.Page{ID: s.ID, Offset: 2}); err != nil || out.Page[0].ContentBytes != 0 ||
+			out.Page[0].ContentNext != 0 {
 			t.Errorf("a short turn: %+v, %v", out.Page, err)
 		}
 	}
@@ -415,10 +428,11 @@ func (p *place) rest(id string, turn, from int) (content string) {
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	err = d.Select(p.T.Context(), sql, tables.Limits{Time: time.Minute, Memory: tables.QueryMemory}, func(r tables.Row) error {
-		content = fmt.Sprint(r.Values[0])
-		return nil
-	})
+	err = d.Select(p.T.Context(), sql, tables.Limits{Time: time.Minute, Memory: tables.QueryMemory},
+		func(r tables.Row) error {
+			content = fmt.Sprint(r.Values[0])
+			return nil
+		})
 	if err := errors.Join(err, d.Close()); err != nil {
 		p.T.Fatal(err)
 	}
@@ -433,7 +447,10 @@ func TestManyFiles(t *testing.T) {
 		files = append(files, fmt.Sprintf("gen/%d.go", i))
 	}
 	s := chat("generator", 0, "human generate", "Bash make generate && git commit -qm generate")
-	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(p.code("generate"), files...), Sessions: []session.Session{s}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: checkpoint(p.code("generate"), files...),
+		Sessions:   []session.Session{s},
+	})
 	p.open()
 	out, err := p.session(recall.Page{ID: s.ID, Full: true})
 	if err != nil || len(out.Files) != 100 || out.FilesTotal != 130 {
@@ -443,7 +460,8 @@ func TestManyFiles(t *testing.T) {
 
 // Pages, taken one after the other by next, are the whole session, each turn and call once.
 func TestPages(t *testing.T) {
-	whole := chat("fork", 5, "human 0", "Edit a.go", "assistant 1", "Edit b.go", "human 2", "Edit c.go", "assistant 3", "Edit d.go", "human 4")
+	whole := chat("fork", 5, "human 0", "Edit a.go", "assistant 1", "Edit b.go", "human 2", "Edit c.go", "assistant 3",
+		"Edit d.go", "human 4")
 	fork := whole
 	fork.Turns, fork.ToolCalls, fork.FirstTurn, fork.FirstTool = whole.Turns[2:], whole.ToolCalls[2:], 2, 2
 	fork.ForkedFrom = session.NewID(at(0), "claude-code", "origin")
@@ -496,7 +514,8 @@ func TestForkIsFoundAtItsOwnTurns(t *testing.T) {
 	p.open()
 	for name, req := range map[string]recall.Request{"query": {Query: "zebra"}, "latest": {}} {
 		out := p.recall(req)
-		if len(out.Results) != 1 || out.Results[0].Turn == nil || *out.Results[0].Turn != 2 || *out.Results[0].Turns != 1 || *out.Results[0].ToolCalls != 1 {
+		if len(out.Results) != 1 || out.Results[0].Turn == nil || *out.Results[0].Turn != 2 || *out.Results[0].Turns != 1 ||
+			*out.Results[0].ToolCalls != 1 {
 			t.Errorf("%s: %+v", name, out.Results)
 		}
 	}

@@ -89,14 +89,20 @@ func (s *shop) capture(name, id, via string) {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	cp := &session.Checkpoint{GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via, PatchID: history.PatchID(s.repo, c)}
+	cp := &session.Checkpoint{
+		GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via,
+		PatchID: history.PatchID(s.repo, c),
+	}
 	cp.GitBranch = map[bool]string{true: "HEAD", false: cp.GitBranch}[cp.GitBranch == ""]
 	said := []string{"human do " + name}
 	for _, ch := range changes {
 		said = append(said, "Edit "+ch.Path)
 		cp.Files = append(cp.Files, session.File{Path: ch.Path, OldPath: ch.OldPath, Change: ch.Kind, Blob: string(ch.OID)})
 	}
-	s.append(s.email, s.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(name, s.clock, append(said, "assistant done")...)}})
+	s.append(s.email, s.clock, session.Entry{
+		Checkpoint: cp,
+		Sessions:   []session.Session{chat(name, s.clock, append(said, "assistant done")...)},
+	})
 }
 
 // squash merges a branch into main as a server does.
@@ -155,7 +161,8 @@ func (s *shop) feature() (ids []string) {
 	s.branch("topic", "main")
 	ids = append(ids, s.work("one", "a.go", text("a", 40, "5 the first change", "6 goes over", "7 three lines")))
 	ids = append(ids, s.work("two", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines")))
-	ids = append(ids, s.work("three", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file again", "23 with four")))
+	ids = append(ids, s.work("three", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines",
+		"20 and the third", "21 is in the same", "22 file again", "23 with four")))
 	return ids
 }
 
@@ -207,7 +214,8 @@ func TestLongSquashMerge(t *testing.T) {
 			s.feature()
 			s.git("checkout", "-q", "main")
 			s.git("merge", "-q", "--squash", "topic")
-			s.write("b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file, fixed", "23 with four"))
+			s.write("b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third",
+				"21 is in the same", "22 file, fixed", "23 with four"))
 			return s.commit("squash, with a fix")
 		}, all, "one?"},
 		{"main merged into the branch", func(s *shop) string {
@@ -258,7 +266,10 @@ func TestLongSquashMerge(t *testing.T) {
 			s.git("add", "-A")
 			s.clock++
 			s.git("commit", "-q", "--amend", "-m", "amended")
-			s.append(alice, s.clock, session.Entry{Rewrites: []session.Rewrite{{Old: old, New: s.git("rev-parse", "HEAD"), TS: at(s.clock)}}})
+			s.append(alice, s.clock, session.Entry{Rewrites: []session.Rewrite{{
+				Old: old, New: s.git("rev-parse", "HEAD"),
+				TS: at(s.clock),
+			}}})
 			return s.squash("topic")
 		}, "one?", "one?"},
 		{"imported: when it was made is not known", func(s *shop) string {
@@ -361,11 +372,13 @@ func TestLongNoSquashMerge(t *testing.T) {
 			s.feature()
 			s.squash("topic")
 			s.git("checkout", "-q", "topic")
-			s.work("four", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file again", "23 with four", "30 fourth"))
+			s.work("four", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third",
+				"21 is in the same", "22 file again", "23 with four", "30 fourth"))
 			s.work("five", "a.go", text("a", 40, "5 the first change", "6 goes over", "7 three lines", "30 fifth"))
 			s.git("checkout", "-q", "main")
 			s.write("a.go", text("a", 40, "5 the first change", "6 goes over", "7 three lines", "30 fifth"))
-			s.write("b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file again", "23 with four", "30 fourth"))
+			s.write("b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third",
+				"21 is in the same", "22 file again", "23 with four", "30 fourth"))
 			return s.commit("the second squash")
 		}, "five? four?"},
 		{"a lock file that two branches made alike", func(s *shop) string {

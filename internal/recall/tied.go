@@ -15,7 +15,9 @@ import (
 )
 
 // tellOfCommit says of a --commit how hits are tied to it, what it merged, and how many sessions only talked.
-func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, req Request, out *result.Recall) error {
+func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, req Request,
+	out *result.Recall,
+) error {
 	if !strings.Contains(req.Commit, "..") {
 		out.Merged = len(asked) - 1
 	}
@@ -26,8 +28,8 @@ func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribu
 	return err
 }
 
-// markTies says of hits behind commits how they are tied to those that are asked for, and where the part begins that was captured at them. Without a
-// query the strongest come first.
+// markTies says of hits behind commits how they are tied to those that are asked for, and where the part begins that
+// was captured at them. Without a query the strongest come first.
 func markTies(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, query string) error {
 	ties, err := index.TiesOfSessions(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))

@@ -48,7 +48,9 @@ func (t Times) Span(repo *git.Repo) (s question.Span, err error) {
 	return s, nil
 }
 
-func (t Times) moment(repo *git.Repo, text string, read func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
+func (t Times) moment(repo *git.Repo, text string,
+	read func(string, question.Clock) (time.Time, bool),
+) (time.Time, error) {
 	at, ok := read(text, t.clock(repo))
 	if !ok {
 		at, ok = commitTime(repo, text)
@@ -69,7 +71,8 @@ func commitTime(repo *git.Repo, rev string) (time.Time, bool) {
 	return c.Committer.When, err == nil
 }
 
-// tagTime is when the commit of a tag was made, also of one that begins with a "v" more or less; of the newest one for "".
+// tagTime is when the commit of a tag was made, also of one that begins with a "v" more or less; of the newest one for
+// "".
 func tagTime(repo *git.Repo, name string) (newest time.Time, ok bool) {
 	names := []string{"refs/tags/" + name, "refs/tags/v" + name, "refs/tags/" + strings.TrimPrefix(name, "v")}
 	if name == "" {
@@ -119,7 +122,10 @@ func readTimes(repo *git.Repo, req Request) (understoodRequest, error) {
 		a.Question.When = span
 	}
 	if flags || a.Read != "" {
-		a.When = &result.When{Since: result.Time(a.Question.When.Since), Until: result.Time(a.Question.When.Until), Read: a.Read}
+		a.When = &result.When{
+			Since: result.Time(a.Question.When.Since), Until: result.Time(a.Question.When.Until),
+			Read: a.Read,
+		}
 	}
 	if a.Latest {
 		a.Words = ""
@@ -128,7 +134,9 @@ func readTimes(repo *git.Repo, req Request) (understoodRequest, error) {
 }
 
 // answers finds what answers a request.
-func (a *understoodRequest) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+func (a *understoodRequest) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
+	filter db.Filter,
+) ([]Found, error) {
 	if a.Kind == KindRecord {
 		return nil, nil
 	}
@@ -139,9 +147,12 @@ func (a *understoodRequest) answers(ctx context.Context, index *db.DB, repo *git
 	return hits, err
 }
 
-// answersInTime finds answers from the time that is asked for, or those first if the time is only preferred. If there are none, or only weak ones
-// where nothing else counts, and the question named the time, not a flag, it ignores the time.
-func (a *understoodRequest) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
+// answersInTime finds answers from the time that is asked for, or those first if the time is only preferred. If there
+// are none, or only weak ones where nothing else counts, and the question named the time, not a flag, it ignores the
+// time.
+func (a *understoodRequest) answersInTime(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
+	filter db.Filter,
+) ([]Found, error) {
 	req, timeless := a.Request, filter
 	req.Query, filter.Period = a.Words, db.Period(a.Question.When)
 	isPreferred := a.Read != "" && !a.Strict && !a.Latest
@@ -174,7 +185,8 @@ func (a *understoodRequest) answersInTime(ctx context.Context, index *db.DB, rep
 	return other, err
 }
 
-// orderLatest puts one's own work first where that was asked for, and says of each session where what took place then begins.
+// orderLatest puts one's own work first where that was asked for, and says of each session where what took place then
+// begins.
 func (a *understoodRequest) orderLatest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
 	if a.Own {
 		who, err := repo.Identity(ctx)

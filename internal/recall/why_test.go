@@ -67,12 +67,21 @@ func TestWhyOfFixup(t *testing.T) {
 	p := newPlace(t)
 	p.committed("base", "src/jwt.go", first)
 	one := p.committed("one", "src/jwt.go", first+second)
-	p.append(alice, 10, session.Entry{Checkpoint: one, Sessions: []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: one,
+		Sessions:   []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")},
+	})
 	two := p.committed("two", "src/jwt.go", first+second+third)
-	p.append(alice, 20, session.Entry{Checkpoint: two, Sessions: []session.Session{chat("two", 11, "human the third line", "Edit src/jwt.go")}})
+	p.append(alice, 20, session.Entry{
+		Checkpoint: two,
+		Sessions:   []session.Session{chat("two", 11, "human the third line", "Edit src/jwt.go")},
+	})
 	p.git("reset", "-q", "--soft", "HEAD~2")
 	fixed := p.code("both")
-	p.append(alice, 21, session.Entry{Rewrites: []session.Rewrite{{Old: one.GitSHA, New: fixed, TS: at(21)}, {Old: two.GitSHA, New: fixed, TS: at(21)}}})
+	p.append(alice, 21, session.Entry{Rewrites: []session.Rewrite{
+		{Old: one.GitSHA, New: fixed, TS: at(21)},
+		{Old: two.GitSHA, New: fixed, TS: at(21)},
+	}})
 	p.open()
 	harness.Equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
 	harness.Equal(t, "third", "two [[3 3]]", p.explained("src/jwt.go:3"))
@@ -93,7 +102,8 @@ func unexplained(out result.Recall) string {
 	return strings.Join(all, "; ")
 }
 
-// What somebody else's ledger says of a commit's lines is a guess at most, and says nothing against what its author knows.
+// What somebody else's ledger says of a commit's lines is a guess at most, and says nothing against what its author
+// knows.
 func TestWhyByOthers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -101,9 +111,15 @@ func TestWhyByOthers(t *testing.T) {
 		want string
 	}{
 		{"hers wrote it", func(cp *session.Checkpoint) session.Entry {
-			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit src/jwt.go")}, Wrote: []session.Wrote{
-				{GitSHA: cp.GitSHA, Blob: cp.Files[0].Blob, Session: chat("hers", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1}), TS: at(1)},
-			}}
+			return session.Entry{
+				Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit src/jwt.go")},
+				Wrote: []session.Wrote{
+					{
+						GitSHA: cp.GitSHA, Blob: cp.Files[0].Blob, Session: chat("hers", 0).ID, Path: "src/jwt.go",
+						Lines: session.RangesOf([]int{1}), TS: at(1),
+					},
+				},
+			}
 		}, "hers [[1 2]] exact [[1 1]], his? [[2 2]] by bob@example.com"},
 		{"hers edited it", func(cp *session.Checkpoint) session.Entry {
 			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit src/jwt.go")}}
@@ -117,12 +133,19 @@ func TestWhyByOthers(t *testing.T) {
 			p := newPlace(t)
 			p.clock = 5
 			cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
-			sha, file := cp.GitSHA, cp.Files[slices.IndexFunc(cp.Files, func(f session.File) bool { return f.Path == "src/jwt.go" })]
+			sha, file := cp.GitSHA, cp.Files[slices.IndexFunc(cp.Files,
+				func(f session.File) bool { return f.Path == "src/jwt.go" })]
 			cp.Files = []session.File{file, cp.Files[0]}
 			p.append(alice, 10, tt.hers(cp))
-			p.append(bob, 20, session.Entry{Sessions: []session.Session{chat("his", 0, "human go", "Edit src/jwt.go")}, Wrote: []session.Wrote{
-				{GitSHA: sha, Blob: file.Blob, Session: chat("his", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1, 2}), TS: at(2)},
-			}})
+			p.append(bob, 20, session.Entry{
+				Sessions: []session.Session{chat("his", 0, "human go", "Edit src/jwt.go")},
+				Wrote: []session.Wrote{
+					{
+						GitSHA: sha, Blob: file.Blob, Session: chat("his", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1, 2}),
+						TS: at(2),
+					},
+				},
+			})
 			p.git("update-ref", "refs/rekal/origin/bob@example.com", "refs/heads/rekal/bob@example.com") // as a sync brings it
 			p.git("update-ref", "-d", "refs/heads/rekal/bob@example.com")
 			p.open()
@@ -158,10 +181,16 @@ func TestWhyOfSquash(t *testing.T) {
 	p.git("checkout", "-qb", "topic")
 	p.clock = 1
 	one := p.committed("one", "src/jwt.go", first+second)
-	p.append(alice, 2, session.Entry{Checkpoint: one, Sessions: []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")}})
+	p.append(alice, 2, session.Entry{
+		Checkpoint: one,
+		Sessions:   []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")},
+	})
 	p.clock = 3
 	two := p.committed("two", "src/jwt.go", first+second+third)
-	p.append(alice, 4, session.Entry{Checkpoint: two, Sessions: []session.Session{chat("two", 3, "human the third line", "Edit src/jwt.go")}})
+	p.append(alice, 4, session.Entry{
+		Checkpoint: two,
+		Sessions:   []session.Session{chat("two", 3, "human the third line", "Edit src/jwt.go")},
+	})
 	p.clock = 10
 	p.git("checkout", "-q", "main")
 	p.git("merge", "-q", "--squash", "topic")
@@ -306,8 +335,8 @@ func TestWhyOfAmended(t *testing.T) {
 	harness.Equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
-// Agents that edit something else when a person commits are not behind the commit, nor behind what it changed: they talked meanwhile. An old ledger
-// links them without saying why.
+// Agents that edit something else when a person commits are not behind the commit, nor behind what it changed: they
+// talked meanwhile. An old ledger links them without saying why.
 func TestLongCommittedMeanwhile(t *testing.T) {
 	p := newPlace(t)
 	hand := p.committed("by hand", "docs/hand.md", first)
@@ -320,7 +349,10 @@ func TestLongCommittedMeanwhile(t *testing.T) {
 	again.Links = []session.Link{{Session: busy.ID}}
 	p.append(alice, 20, session.Entry{Checkpoint: again, Sessions: []session.Session{more}})
 	two := p.committed("by hand, too", "docs/more.md", first)
-	both := []session.Session{chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go")}
+	both := []session.Session{
+		chat("painter", 20, "human paint it", "Edit paint.go"),
+		chat("tester", 21, "human test it", "Edit paint_test.go"),
+	}
 	two.Links = []session.Link{{Session: both[0].ID}, {Session: both[1].ID}}
 	p.append(alice, 30, session.Entry{Checkpoint: two, Sessions: both})
 	p.open()
@@ -338,7 +370,8 @@ func TestLongCommittedMeanwhile(t *testing.T) {
 // in it is nearer to the lines.
 func TestPartOfTheCommit(t *testing.T) {
 	p := newPlace(t)
-	whole := chat("long", 0, "human retry uploads seven times", "Edit a.txt", "assistant sure", "human no paint please", "Edit b.txt", "assistant fine")
+	whole := chat("long", 0, "human retry uploads seven times", "Edit a.txt", "assistant sure", "human no paint please",
+		"Edit b.txt", "assistant fine")
 	one, two := whole, whole
 	one.Turns, one.ToolCalls = whole.Turns[:2], whole.ToolCalls[:1]
 	two.FirstTurn, two.Turns, two.FirstTool, two.ToolCalls = 2, whole.Turns[2:], 1, whole.ToolCalls[1:]
@@ -346,7 +379,10 @@ func TestPartOfTheCommit(t *testing.T) {
 	last := p.committed("two", "b.txt", "NO_COLOR = 1\n")
 	p.append(alice, 20, session.Entry{Checkpoint: last, Sessions: []session.Session{two}})
 	p.open()
-	for name, out := range map[string]result.Recall{"why": p.why("b.txt"), "commit": p.recall(recall.Request{Commit: last.GitSHA})} {
+	for name, out := range map[string]result.Recall{
+		"why":    p.why("b.txt"),
+		"commit": p.recall(recall.Request{Commit: last.GitSHA}),
+	} {
 		if len(out.Results) != 1 || *out.Results[0].Turn != 2 || out.Results[0].Snippet != "no paint please" {
 			t.Errorf("%s: %+v", name, out.Results)
 		}
@@ -355,7 +391,8 @@ func TestPartOfTheCommit(t *testing.T) {
 
 func TestWhyPastThatIsNotHere(t *testing.T) {
 	p := files(t)
-	_, err := why.Lines(t.Context(), p.index, p.repo, why.Request{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
+	_, err := why.Lines(t.Context(), p.index, p.repo,
+		why.Request{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
 	var usage *name.UsageError
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), `--checkpoint "x"`) {
 		t.Errorf("error %v", err)
@@ -368,8 +405,14 @@ func TestLongWhyOfPurged(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
 	jwt := chat("jwt", 0, "human the token", "Edit src/jwt.go")
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{jwt, chat("docs", 1, "human document it", "Edit docs/token.md")}})
-	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("talk", 11, "human talk about it")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: cp,
+		Sessions:   []session.Session{jwt, chat("docs", 1, "human document it", "Edit docs/token.md")},
+	})
+	p.append(alice, 11, session.Entry{
+		Checkpoint: checkpoint(cp.GitSHA),
+		Sessions:   []session.Session{chat("talk", 11, "human talk about it")},
+	})
 	p.open()
 	harness.Equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
 	nobody := func(name string, req why.Request) {
@@ -397,9 +440,15 @@ func TestWhyInShallowClone(t *testing.T) {
 	p := newPlace(t)
 	p.committed("base", "src/jwt.go", first)
 	last := p.committed("one", "README.md", second)
-	p.append(alice, 10, session.Entry{Checkpoint: last, Sessions: []session.Session{chat("last", 0, "human write a page", "Edit README.md")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: last,
+		Sessions:   []session.Session{chat("last", 0, "human write a page", "Edit README.md")},
+	})
 	now := p.committed("two", "src/jwt.go", first+third)
-	p.append(alice, 20, session.Entry{Checkpoint: now, Sessions: []session.Session{chat("now", 11, "human the third line", "Edit src/jwt.go")}})
+	p.append(alice, 20, session.Entry{
+		Checkpoint: now,
+		Sessions:   []session.Session{chat("now", 11, "human the third line", "Edit src/jwt.go")},
+	})
 	p.write(".git/shallow", last.GitSHA+"\n")
 	p.open()
 	harness.Equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
@@ -411,7 +460,10 @@ func TestWhyOfOddNames(t *testing.T) {
 	p := newPlace(t)
 	odd, lines := "odd\xff.go", "two\nlines.go"
 	cp := p.committed("one", odd, first+second, lines, third)
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly", "Bash make && git commit -qam one")}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: cp,
+		Sessions:   []session.Session{chat("odd", 0, "human name it oddly", "Bash make && git commit -qam one")},
+	})
 	p.committed("two", odd, first+second+third)
 	p.open()
 	harness.Equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
@@ -438,21 +490,26 @@ func TestTalkStandsBehindNothing(t *testing.T) {
 	harness.Equal(t, "who", "", p.explained("src/jwt.go"))
 }
 
-// TestWhyAsks: a line shows the prompt before the edit that wrote it, of a plan its reason, and what the session began with. What was asked later,
-// though it reads like the line, does not.
+// TestWhyAsks: a line shows the prompt before the edit that wrote it, of a plan its reason, and what the session began
+// with. What was asked later, though it reads like the line, does not.
 func TestWhyAsks(t *testing.T) {
 	p := newPlace(t)
 	p.clock = 5
 	cp := p.committed("one", "src/jwt.go", first+second+third, "docs/token.md", first)
 	plan := "Implement the following plan:\n\n# Zones\n\n## Context\n\nServers differ.\n\n## Steps\n\n1. Edit it"
-	s := chat("s", 0, "human "+plan, "Edit src/jwt.go", "assistant Done.", "human the last one, too", "Edit src/jwt.go", "assistant It is there.",
+	s := chat("s", 0, "human "+plan, "Edit src/jwt.go", "assistant Done.", "human the last one, too", "Edit src/jwt.go",
+		"assistant It is there.",
 		"human "+third, "Edit docs/token.md")
 	wrote := func(line, second int) session.Wrote {
 		return session.Wrote{
-			GitSHA: cp.GitSHA, Session: s.ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{line}), TS: at(0).Add(time.Duration(second) * time.Second),
+			GitSHA: cp.GitSHA, Session: s.ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{line}),
+			TS: at(0).Add(time.Duration(second) * time.Second),
 		}
 	}
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{s}, Wrote: []session.Wrote{wrote(1, 1), wrote(3, 4)}})
+	p.append(alice, 10, session.Entry{
+		Checkpoint: cp, Sessions: []session.Session{s},
+		Wrote: []session.Wrote{wrote(1, 1), wrote(3, 4)},
+	})
 	p.open()
 	for line, want := range map[string]string{
 		"1": "0 human Servers differ.",
@@ -467,13 +524,15 @@ func TestWhyAsks(t *testing.T) {
 		harness.Equal(t, "line "+line, want, got)
 	}
 	docs := p.why("docs/token.md").Results[0]
-	harness.Equal(t, "by its last edit of the file", "4 (Servers differ.)", fmt.Sprint(*docs.Turn, " (", docs.Explains.Purpose, ")"))
+	harness.Equal(t, "by its last edit of the file", "4 (Servers differ.)",
+		fmt.Sprint(*docs.Turn, " (", docs.Explains.Purpose, ")"))
 	harness.Equal(t, "--commit", "Servers differ.", p.recall(recall.Request{Commit: cp.GitSHA}).Results[0].Snippet)
 	asked, answered, err := recall.ReadExchange(t.Context(), p.index, p.why("src/jwt.go:1").Results[0])
 	harness.Equal(t, "said", "Servers differ. Done. <nil>", fmt.Sprint(asked, " ", answered, " ", err))
 }
 
-// TestWhyOfFiller: a blank line or a lone bracket belongs to who wrote the block around it, not to who has most of the file.
+// TestWhyOfFiller: a blank line or a lone bracket belongs to who wrote the block around it, not to who has most of the
+// file.
 func TestWhyOfFiller(t *testing.T) {
 	p := newPlace(t)
 	p.clock = 5
@@ -481,7 +540,10 @@ func TestWhyOfFiller(t *testing.T) {
 	one, two := chat("one", 0, "human a", "Edit a.go"), chat("two", 1, "human b", "Edit a.go")
 	var wrote []session.Wrote
 	for line, s := range map[int]session.Session{1: one, 2: one, 5: two, 6: two} {
-		wrote = append(wrote, session.Wrote{GitSHA: cp.GitSHA, Session: s.ID, Path: "a.go", Lines: session.RangesOf([]int{line}), TS: at(2)})
+		wrote = append(wrote, session.Wrote{
+			GitSHA: cp.GitSHA, Session: s.ID, Path: "a.go",
+			Lines: session.RangesOf([]int{line}), TS: at(2),
+		})
 	}
 	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{one, two}, Wrote: wrote})
 	p.open()

@@ -124,7 +124,8 @@ func (f found) snippet(q Question, alone bool) string {
 
 // passes reports whether the filters let a record pass.
 func (q Question) passes(r Record) bool {
-	return r.Hidden == q.Hidden && (r.From == nil || !slices.Contains(q.Without, r.From.Session)) && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
+	return r.Hidden == q.Hidden && (r.From == nil || !slices.Contains(q.Without, r.From.Session)) &&
+		!r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
 		(q.File == nil || slices.ContainsFunc(r.Paths, q.File.MatchString))
 }
 
@@ -170,8 +171,8 @@ func (v *View) rank(ctx context.Context, q Question, passing map[int]Record, out
 	return latestRuns(all), nil
 }
 
-// latestRuns leaves of the runs of one command the latest, at the place of the best: the same test that failed twenty times is one
-// answer. What is later comes first among what is as good.
+// latestRuns leaves of the runs of one command the latest, at the place of the best: the same test that failed twenty
+// times is one answer. What is later comes first among what is as good.
 func latestRuns(all []found) (out []found) {
 	best := map[string]int{}
 	for _, f := range all {
@@ -208,10 +209,11 @@ func latestWanted(passing map[int]Record, wanted func(Record) bool) (out []found
 func keepTouching(all []found, files []string) ([]found, bool) {
 	var kept []found
 	for _, f := range all {
-		if slices.ContainsFunc(f.Paths, func(p string) bool { return Touches(p, files) }) || slices.ContainsFunc(files, func(p string) bool {
-			p = strings.TrimPrefix(p, "./")
-			return p != "" && strings.Contains(f.Command, p)
-		}) {
+		if slices.ContainsFunc(f.Paths, func(p string) bool { return Touches(p, files) }) ||
+			slices.ContainsFunc(files, func(p string) bool {
+				p = strings.TrimPrefix(p, "./")
+				return p != "" && strings.Contains(f.Command, p)
+			}) {
 			kept = append(kept, f)
 		}
 	}
@@ -259,7 +261,8 @@ func hitOfRecord(f found) result.Hit {
 	hit := result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Address: strconv.Itoa(r.ID), Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
 		Title: title(r), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
-		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
+		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths),
+		Purged: r.Hidden,
 	}
 	if from := r.From; from != nil {
 		hit.Source, hit.Session = from.Source, from.Session
@@ -279,7 +282,8 @@ func title(r Record) string {
 	return string(line)
 }
 
-// freshness is the worst that a file of a record says: what lay there when the command had ended, beside what lies there now.
+// freshness is the worst that a file of a record says: what lay there when the command had ended, beside what lies
+// there now.
 func freshness(tree *worktree.Content, r Record) string {
 	if tree == nil {
 		return result.Unknown

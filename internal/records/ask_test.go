@@ -88,14 +88,19 @@ func exit(n int) *int { return &n }
 
 func TestFound(t *testing.T) {
 	w := newWorld(t)
-	first := w.add(records.Record{Command: "pytest -q", Exit: exit(1), Instruction: "only the failing ones", Text: "FAILED tests/test_auth.py::test_login - token is stale\n", Terms: []string{"test_login"}, Paths: []string{"tests/test_auth.py"}, Tests: true, Failed: 1})
+	first := w.add(records.Record{
+		Command: "pytest -q", Exit: exit(1), Instruction: "only the failing ones",
+		Text: "FAILED tests/test_auth.py::test_login - token is stale\n", Terms: []string{"test_login"},
+		Paths: []string{"tests/test_auth.py"}, Tests: true, Failed: 1,
+	})
 	w.add(records.Record{Command: "npm install", Exit: exit(0), Text: "added 298 packages in 20s\n"})
 	a := w.ask(records.Question{Words: "stale token"})
 	if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(first) {
 		t.Fatalf("found %+v", a.Hits)
 	}
 	h := a.Hits[0]
-	if diff := cmp.Diff([]string{"content"}, h.Matched); diff != "" || h.Kind != "record" || h.Freshness != result.Unverifiable {
+	if diff := cmp.Diff([]string{"content"}, h.Matched); diff != "" || h.Kind != "record" ||
+		h.Freshness != result.Unverifiable {
 		t.Errorf("%+v\nmatched (-want +got):\n%s", h, diff)
 	}
 	all := w.ask(records.Question{Words: "pytest failing test_login tests/test_auth.py"}).Hits[0].Matched
@@ -140,7 +145,8 @@ func (w *world) sqlite(statements string) {
 	change(w.t, w.store, statements)
 }
 
-// TestReadOnly asks where the index can't be written: no record answers words that the index lacks, and the latest are still listed.
+// TestReadOnly asks where the index can't be written: no record answers words that the index lacks, and the latest are
+// still listed.
 func TestReadOnly(t *testing.T) {
 	w := newWorld(t)
 	w.add(records.Record{Command: "ls", Text: "main.go\n"})
@@ -163,7 +169,10 @@ func TestListing(t *testing.T) {
 	w := newWorld(t)
 	listed := "config.go\nmain.go\nparse.go\nreadme.md\n"
 	w.add(records.Record{Command: "ls", Text: listed, Paths: strings.Fields(listed)})
-	named := w.add(records.Record{Command: "make", Text: "config.go:3: unknown key\nread the config again\ngo on\n", Paths: []string{"config.go"}})
+	named := w.add(records.Record{
+		Command: "make", Text: "config.go:3: unknown key\nread the config again\ngo on\n",
+		Paths: []string{"config.go"},
+	})
 	unnamed := w.add(records.Record{Command: "make", Dir: "b", Text: "parse.go:1: error\n", Paths: []string{"b/parse.go"}})
 	if got := w.ids(records.Question{Words: "config"}); got[0] != named {
 		t.Errorf("config: %v", got)
@@ -180,7 +189,10 @@ func TestListing(t *testing.T) {
 func TestOrder(t *testing.T) {
 	w := newWorld(t)
 	for i := range 6 {
-		w.add(records.Record{Command: fmt.Sprint("run ", i), Text: "zone crashed" + strings.Repeat(" again", 1000+i/2*2) + "\n"})
+		w.add(records.Record{
+			Command: fmt.Sprint("run ", i),
+			Text:    "zone crashed" + strings.Repeat(" again", 1000+i/2*2) + "\n",
+		})
 	}
 	if diff := cmp.Diff([]int{2, 1, 4, 3, 6, 5}, w.ids(records.Question{Words: "zone"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -193,7 +205,10 @@ func TestAll(t *testing.T) {
 	for i := range 234 {
 		w.add(records.Record{Command: fmt.Sprint("deploy ", i), Text: fmt.Sprintf("zone %d crashed\n", i)})
 	}
-	for name, q := range map[string]records.Question{"listed": {}, "found": {Words: "crashed"}, "brief": {Words: "crashed", Brief: true}} {
+	for name, q := range map[string]records.Question{
+		"listed": {}, "found": {Words: "crashed"},
+		"brief": {Words: "crashed", Brief: true},
+	} {
 		a, texts := w.ask(q), 0
 		for _, h := range a.Hits {
 			if h.Snippet != "" {
@@ -213,8 +228,11 @@ func TestAll(t *testing.T) {
 // TestPassage holds that a record shows where it answers, in whole lines or in one, and names why.
 func TestPassage(t *testing.T) {
 	w := newWorld(t)
-	w.add(records.Record{Command: "make", Instruction: "the linker", Terms: []string{"link_zone"}, Text: strings.Repeat("nothing of note happened in this step\n", 60) +
-		"zone seven: the kitten crashed\nbeside link_zone\n" + strings.Repeat("nothing of note happened in that step\n", 60)})
+	w.add(records.Record{
+		Command: "make", Instruction: "the linker", Terms: []string{"link_zone"},
+		Text: strings.Repeat("nothing of note happened in this step\n", 60) +
+			"zone seven: the kitten crashed\nbeside link_zone\n" + strings.Repeat("nothing of note happened in that step\n", 60),
+	})
 	w.add(records.Record{Command: "other", Text: "fine\n"})
 	for _, tt := range []struct {
 		q       records.Question
@@ -228,7 +246,8 @@ func TestPassage(t *testing.T) {
 		{records.Question{Words: "kitten link_zone", Snippet: 100}, false, []string{"content", "terms"}},
 	} {
 		h := w.ask(tt.q).Hits[0]
-		if !tt.lines && (len(h.Snippet) > 110 || strings.Contains(h.Snippet, "\n")) || !strings.Contains(h.Snippet, "kitten crashed") {
+		if !tt.lines && (len(h.Snippet) > 110 || strings.Contains(h.Snippet, "\n")) ||
+			!strings.Contains(h.Snippet, "kitten crashed") {
 			t.Errorf("%q: %q", tt.q.Words, h.Snippet)
 		}
 		if diff := cmp.Diff(tt.matched, h.Matched); diff != "" {
@@ -237,7 +256,8 @@ func TestPassage(t *testing.T) {
 	}
 	w.add(records.Record{Command: "third", Text: "a kitten again\n"})
 	for _, h := range w.ask(records.Question{Words: "kitten"}).Hits {
-		if h.Command == "make" && (!strings.Contains(h.Snippet, "step\nzone seven: the kitten crashed\nbeside") || len([]rune(h.Snippet)) > 1200 || !strings.HasPrefix(h.Snippet, "…\n")) {
+		if h.Command == "make" && (!strings.Contains(h.Snippet, "step\nzone seven: the kitten crashed\nbeside") ||
+			len([]rune(h.Snippet)) > 1200 || !strings.HasPrefix(h.Snippet, "…\n")) {
 			t.Errorf("%q", h.Snippet)
 		}
 	}
@@ -245,9 +265,15 @@ func TestPassage(t *testing.T) {
 
 func TestLatestOfAKind(t *testing.T) {
 	w := newWorld(t)
-	old := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 2, Text: "--- FAIL: TestOld (0.00s)\n"})
+	old := w.add(records.Record{
+		Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 2,
+		Text: "--- FAIL: TestOld (0.00s)\n",
+	})
 	build := w.add(records.Record{Command: "make", Exit: exit(2), Errors: 1, Text: "a.c:1:1: error: no\n"})
-	failed := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 1, Text: "--- FAIL: TestNew (0.00s)\n"})
+	failed := w.add(records.Record{
+		Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 1,
+		Text: "--- FAIL: TestNew (0.00s)\n",
+	})
 	passed := w.add(records.Record{Command: "go test ./a", Exit: exit(0), Tests: true, Text: "ok  \ta\n"})
 	last := w.add(records.Record{Command: "ls", Exit: exit(0), Text: "a.c\n"})
 	for question, want := range map[string][]int{
@@ -267,7 +293,8 @@ func TestLatestOfAKind(t *testing.T) {
 			t.Errorf("%q, latest %v (-want +got):\n%s", question, a.Latest, diff)
 		}
 	}
-	if got := w.ids(records.Question{Words: "build error", Timed: true, Until: noon.Add(time.Hour)}); !slices.Equal(got, []int{build}) {
+	if got := w.ids(records.Question{Words: "build error", Timed: true, Until: noon.Add(time.Hour)}); !slices.Equal(got,
+		[]int{build}) {
 		t.Errorf("in a time: %v", got)
 	}
 	if got := w.ids(records.Question{Latest: true}); got[0] != last || len(got) != 5 {
@@ -293,7 +320,10 @@ func TestFilesAndFreshness(t *testing.T) {
 	}
 	blob := string(now.Blob("bundle.js", nil))
 	now.Close()
-	built := w.add(records.Record{Command: "npm run build", Text: "build failed: bundle.js\n", Paths: []string{"bundle.js"}, Files: map[string]string{"bundle.js": blob}})
+	built := w.add(records.Record{
+		Command: "npm run build", Text: "build failed: bundle.js\n",
+		Paths: []string{"bundle.js"}, Files: map[string]string{"bundle.js": blob},
+	})
 	w.add(records.Record{Command: "npm run docs", Text: "build failed: index.html\n", Paths: []string{"docs/index.html"}})
 	state := func() string {
 		a := w.ask(records.Question{Words: "build failed bundle", Files: []string{"bundle.js"}})
@@ -315,12 +345,14 @@ func TestFilesAndFreshness(t *testing.T) {
 	if got := state(); got != result.StaleDeleted {
 		t.Error(got)
 	}
-	if a := w.ask(records.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.TouchFiles {
+	if a := w.ask(records.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 ||
+		a.TouchFiles {
 		t.Errorf("where nothing touches it: %+v", a)
 	}
 }
 
-// TestMerge holds that records take at most a third of the first ten places, and that sessions keep their order and scores.
+// TestMerge holds that records take at most a third of the first ten places, and that sessions keep their order and
+// scores.
 func TestMerge(t *testing.T) {
 	sessions := func() (out []result.Hit) {
 		for i := range 12 {
@@ -348,7 +380,8 @@ func TestMerge(t *testing.T) {
 			}
 		}
 		if n != tt.records || answer.Total != 20 || tt.limit > 0 && len(answer.Results) != tt.limit {
-			t.Errorf("limit %d: %d records in the first %d, total %d, %d results", tt.limit, n, tt.in, answer.Total, len(answer.Results))
+			t.Errorf("limit %d: %d records in the first %d, total %d, %d results", tt.limit, n, tt.in, answer.Total,
+				len(answer.Results))
 		}
 	}
 	alone := result.Recall{}
@@ -371,7 +404,8 @@ func TestBrief(t *testing.T) {
 	}
 	of.Total, of.Unknown = 8, []string{"both", "there"}
 	answer := result.Recall{
-		Results: []result.Hit{{ID: "s", Kind: "session", Score: 2}}, More: []result.Mention{{ID: "m", Score: 2.45}}, Total: 2, Unknown: []string{"both", "here"},
+		Results: []result.Hit{{ID: "s", Kind: "session", Score: 2}}, More: []result.Mention{{ID: "m", Score: 2.45}}, Total: 2,
+		Unknown: []string{"both", "here"},
 	}
 	records.Merge(&answer, of, 0)
 	records.KeepBrief(&answer)
@@ -393,8 +427,8 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestQuestions asks 60 questions about records that real tools' outputs make (testdata/questions.tsv): the right one is
-// first in at least 50.
+// TestQuestions asks 60 questions about records that real tools' outputs make (testdata/questions.tsv): the right one
+// is first in at least 50.
 func TestQuestions(t *testing.T) {
 	w := newWorld(t)
 	names := map[int]string{}

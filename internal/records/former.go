@@ -13,8 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-// Versions up to 0.1 kept records as lines of JSON in a file for each day, and each output in a file. These are taken over once. What had been
-// made of transcripts is made again.
+// Versions up to 0.1 kept records as lines of JSON in a file for each day, and each output in a file. These are taken
+// over once. What had been made of transcripts is made again.
 
 func (s Store) hasFormer() bool {
 	_, err := os.Stat(filepath.Join(s.Dir, "counter"))
@@ -36,7 +36,8 @@ func (s Store) takeFormerRecords(ctx context.Context, tx *db.Tx) error {
 		return nil
 	}
 	numbered := false
-	err := db.Each(ctx, tx, func(*db.Rows) error { numbered = true; return nil }, "SELECT seq FROM sqlite_sequence WHERE name = 'records'")
+	err := db.Each(ctx, tx, func(*db.Rows) error { numbered = true; return nil },
+		"SELECT seq FROM sqlite_sequence WHERE name = 'records'")
 	if err != nil || numbered {
 		return err
 	}
@@ -59,7 +60,8 @@ func (s Store) takeFormerRecords(ctx context.Context, tx *db.Tx) error {
 	}
 	last, _ := os.ReadFile(filepath.Join(s.Dir, "counter"))
 	if n, bad := strconv.Atoi(strings.TrimSpace(string(last))); err == nil && bad == nil {
-		err = errors.Join(tx.Exec(ctx, "DELETE FROM sqlite_sequence"), tx.Exec(ctx, "INSERT INTO sqlite_sequence VALUES ('records', ?)", n))
+		err = errors.Join(tx.Exec(ctx, "DELETE FROM sqlite_sequence"),
+			tx.Exec(ctx, "INSERT INTO sqlite_sequence VALUES ('records', ?)", n))
 	}
 	return err
 }
@@ -95,7 +97,8 @@ func (s Store) dropFormer() error {
 		return nil
 	}
 	files, err := filepath.Glob(filepath.Join(s.Dir, "*.ndjson"))
-	for _, path := range append(files, filepath.Join(s.Dir, "raw"), filepath.Join(s.Dir, "transcripts"), filepath.Join(s.Dir, "counter")) {
+	for _, path := range append(files, filepath.Join(s.Dir, "raw"), filepath.Join(s.Dir, "transcripts"),
+		filepath.Join(s.Dir, "counter")) {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
 	return err

@@ -14,13 +14,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// The index of the records' texts stands in tables of the same file, which package search fills. It is brought up when somebody asks, because a
-// command should not wait for it.
+// The index of the records' texts stands in tables of the same file, which package search fills. It is brought up when
+// somebody asks, because a command should not wait for it.
 
-// indexVersion is the version of the index: of what documentOf makes and what package search keeps. An index of another version is rebuilt.
+// indexVersion is the version of the index: of what documentOf makes and what package search keeps. An index of another
+// version is rebuilt.
 const indexVersion = db.Version<<8 | 2
 
-// OpenIndexed is Open with an index of all records. What keeps it behind is told through warn; questions are answered from what is there.
+// OpenIndexed is Open with an index of all records. What keeps it behind is told through warn; questions are answered
+// from what is there.
 func (s Store) OpenIndexed(ctx context.Context, warn func(error)) (*View, error) {
 	v, err := s.Open(ctx)
 	if err != nil || len(v.All) == 0 {
@@ -49,12 +51,13 @@ func (v *View) lastID() int { return v.All[len(v.All)-1].ID }
 type indexed struct{ version, last, n int }
 
 func readProgress(ctx context.Context, q db.Querier) (at indexed, err error) {
-	err = db.Each(ctx, q, func(rows *db.Rows) error { return rows.Scan(&at.version, &at.last, &at.n) }, "SELECT version, last, n FROM indexed")
+	err = db.Each(ctx, q, func(rows *db.Rows) error { return rows.Scan(&at.version, &at.last, &at.n) },
+		"SELECT version, last, n FROM indexed")
 	return at, err
 }
 
-// index adds the records that the index lacks. One that is missing, of another version, or mostly about records that are gone, is made anew, with
-// the vectors of the former one.
+// index adds the records that the index lacks. One that is missing, of another version, or mostly about records that
+// are gone, is made anew, with the vectors of the former one.
 func (s Store) index(ctx context.Context, former *db.DB) error {
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		all, err := readWithoutTexts(ctx, tx)
@@ -91,7 +94,8 @@ func addTo(ctx context.Context, tx *db.Tx, all []Record, at indexed) error {
 		documents = append(documents, documentOf(r))
 		at.last = r.ID
 	}
-	if err := tx.Exec(ctx, "UPDATE indexed SET version = ?, last = ?, n = ?", indexVersion, at.last, at.n+len(documents)); err != nil {
+	if err := tx.Exec(ctx, "UPDATE indexed SET version = ?, last = ?, n = ?", indexVersion, at.last,
+		at.n+len(documents)); err != nil {
 		return err
 	}
 	return search.Add(ctx, tx, documents)
@@ -101,7 +105,8 @@ func emptyIndex(ctx context.Context, tx *db.Tx) error {
 	return tx.Exec(ctx, db.DropSearchTables+";"+db.SearchTables+"; UPDATE indexed SET version = 0, last = 0, n = 0")
 }
 
-// Embed fills in the vectors of an embedding model that the index lacks. While another process holds a lock file, it does nothing.
+// Embed fills in the vectors of an embedding model that the index lacks. While another process holds a lock file, it
+// does nothing.
 func (s Store) Embed(ctx context.Context, lockFile string, e search.Embedder) error {
 	held, err := lock.Acquire(ctx, lockFile, lock.ToWrite, 0)
 	if errors.Is(err, lock.ErrBusy) {
@@ -150,8 +155,8 @@ func idOfKey(key string) int {
 	return n
 }
 
-// documentOf is a record as search knows things. A path that its text holds is not added again: a listing of files would be about each of
-// them.
+// documentOf is a record as search knows things. A path that its text holds is not added again: a listing of files
+// would be about each of them.
 func documentOf(r Record) session.Session {
 	s := session.Session{
 		ID: indexKey(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),

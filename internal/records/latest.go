@@ -27,7 +27,8 @@ func kindAsked(q Question) (wanted func(Record) bool, ok bool) {
 	if q.Latest {
 		return anyRecord, true
 	}
-	all := strings.FieldsFunc(strings.ToLower(q.Words), func(r rune) bool { return r < 0x80 && (r < 'a' || r > 'z') && r != '-' })
+	all := strings.FieldsFunc(strings.ToLower(q.Words),
+		func(r rune) bool { return r < 0x80 && (r < 'a' || r > 'z') && r != '-' })
 	has := func(list string) (some bool) {
 		for _, w := range all {
 			some = some || strings.Contains(list, " "+w+" ")

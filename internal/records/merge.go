@@ -22,7 +22,8 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 		sessions, answer.More, answer.Total = nil, nil, 0
 	}
 	if len(records) > 0 {
-		answer.Unknown = slices.DeleteFunc(answer.Unknown, func(word string) bool { return !slices.Contains(of.Unknown, word) })
+		answer.Unknown = slices.DeleteFunc(answer.Unknown,
+			func(word string) bool { return !slices.Contains(of.Unknown, word) })
 	}
 	answer.Total += of.Total
 	if of.Latest && len(records) > 0 {
@@ -35,7 +36,8 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 	room := max(1, places/3)
 	out := make([]result.Hit, 0, len(sessions)+len(records))
 	for len(records)+len(sessions) > 0 {
-		if len(sessions) == 0 || len(records) > 0 && (room > 0 || len(out) >= places) && isBefore(records[0], sessions[0], of.Latest) {
+		if len(sessions) == 0 || len(records) > 0 && (room > 0 || len(out) >= places) &&
+			isBefore(records[0], sessions[0], of.Latest) {
 			out, records = append(out, records[0]), records[1:]
 			room--
 		} else {
@@ -48,7 +50,8 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 	answer.Results = out
 }
 
-// KeepBrief leaves of the results the best, one where all are weak, and of records a third where there are others; it names the rest by their titles.
+// KeepBrief leaves of the results the best, one where all are weak, and of records a third where there are others; it
+// names the rest by their titles.
 func KeepBrief(answer *result.Recall) {
 	room, most := first, first
 	if len(answer.Results) > 0 && answer.Results[0].Weak {
@@ -75,8 +78,8 @@ func KeepBrief(answer *result.Recall) {
 	}
 }
 
-// isBefore reports whether a record comes before a session or memory: one of the kind that was asked for does, and of others the
-// better one, or without scores the later one.
+// isBefore reports whether a record comes before a session or memory: one of the kind that was asked for does, and of
+// others the better one, or without scores the later one.
 func isBefore(record, session result.Hit, kind bool) bool {
 	switch {
 	case kind && session.Score > 0:

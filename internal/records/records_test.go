@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 	}
 	size, _ := strconv.Atoi(os.Getenv("REKAL_SIZE"))
 	for i := range n {
-		r, err := add(context.Background(), store(dir), records.Record{Command: fmt.Sprintf("make %d", i), Text: strings.Repeat("x", size)}, []byte("raw"))
+		r, err := add(context.Background(), store(dir),
+			records.Record{Command: fmt.Sprintf("make %d", i), Text: strings.Repeat("x", size)}, []byte("raw"))
 		if err != nil {
 			fmt.Println("failed")
 			continue
@@ -163,7 +164,10 @@ func TestAddAndFind(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	token := "ghp_" + "R2d2c3poLukeLeiaHanChewieYodaObi1Wan"[:36]
-	must(t, store(dir), records.Record{Command: "curl -H 'Authorization: " + token + "'", Text: "got " + token + "\n", Terms: []string{token}}, strings.Repeat("line\n", 200_000)+token+"\n")
+	must(t, store(dir), records.Record{
+		Command: "curl -H 'Authorization: " + token + "'", Text: "got " + token + "\n",
+		Terms: []string{token},
+	}, strings.Repeat("line\n", 200_000)+token+"\n")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -187,7 +191,8 @@ func TestSecrets(t *testing.T) {
 func TestNames(t *testing.T) {
 	token := "ghp_" + "R2d2c3poLukeLeiaHanChewieYodaObi1Wan"[:36]
 	clean, err := records.Redact(t.Context(), plain(), records.Record{
-		Text: "got " + token + "\n", Terms: []string{token, "link_zone", "<private>x_y</private>"}, Paths: []string{"a.go", "keys/" + token + ".pem"},
+		Text: "got " + token + "\n", Terms: []string{token, "link_zone", "<private>x_y</private>"},
+		Paths: []string{"a.go", "keys/" + token + ".pem"},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -280,20 +285,24 @@ func TestFullDisk(t *testing.T) {
 	if diff := cmp.Diff(announced, ids(t, store(dir))); diff != "" {
 		t.Errorf("(-announced +there):\n%s", diff)
 	}
-	if next := must(t, store(dir), records.Record{Command: "there is room again"}, "").ID; slices.Contains(announced, next) {
+	if next := must(t, store(dir), records.Record{Command: "there is room again"}, "").ID; slices.Contains(announced,
+		next) {
 		t.Errorf("%d is given twice", next)
 	}
 }
 
-// TestTakesOver keeps what a former version wrote: lines of JSON, of which a process that died left one torn, outputs, marks, and the last ID.
+// TestTakesOver keeps what a former version wrote: lines of JSON, of which a process that died left one torn, outputs,
+// marks, and the last ID.
 func TestTakesOver(t *testing.T) {
 	s := store(filepath.Join(t.TempDir(), "records"))
 	at := noon.AddDate(0, 0, -1).Format(time.RFC3339)
 	scrubbed := of(t, "scrubbed", 1, 10)
 	for name, text := range map[string]string{
-		"2026-11-22.ndjson": `{"id":3,"at":"` + at + `","command":"one","lines":1,"bytes":2,"shown":1,"text":"a\n"}` + "\n" + `{"id":4,"comm` + "\n",
+		"2026-11-22.ndjson": `{"id":3,"at":"` + at + `","command":"one","lines":1,"bytes":2,"shown":1,"text":"a\n"}` + "\n" +
+			`{"id":4,"comm` + "\n",
 		"2026-11-23.ndjson": `{"id":7,"at":"` + at + `","command":"two","lines":1,"bytes":2,"shown":1,"text":"b\n"}` + "\n" +
-			`{"hide":3,"of":""}` + "\n" + `{"hide":7,"of":""}` + "\n" + `{"show":7,"of":""}` + "\n" + `{"gone":"` + scrubbed.Record().From.Call + `"}` + "\n",
+			`{"hide":3,"of":""}` + "\n" + `{"hide":7,"of":""}` + "\n" + `{"show":7,"of":""}` + "\n" + `{"gone":"` +
+			scrubbed.Record().From.Call + `"}` + "\n",
 		"counter":                       "9\n",
 		"raw/7.zst":                     packed("the output\n"),
 		"transcripts/2026-11-22.ndjson": `{"id":8,"command":"made again"}` + "\n",
@@ -309,7 +318,8 @@ func TestTakesOver(t *testing.T) {
 		t.Error("it went on")
 	}
 	there := all(t, s)
-	if len(there) != 2 || there[0].ID != 3 || there[0].Command != "one" || !there[0].Hidden || there[1].ID != 7 || there[1].Hidden {
+	if len(there) != 2 || there[0].ID != 3 || there[0].Command != "one" || !there[0].Hidden || there[1].ID != 7 ||
+		there[1].Hidden {
 		t.Errorf("%+v", there)
 	}
 	if r, err := find(t, s, 7); r.Text != "b\n" || err != nil {
@@ -422,7 +432,9 @@ func TestHideAndScrub(t *testing.T) {
 // TestExcluded leaves out the lines that name an excluded path, and nothing else of an output.
 func TestExcluded(t *testing.T) {
 	with := redact.With(redact.Settings{Exclude: []string{"secret/**"}})
-	clean, err := records.Redact(t.Context(), with, records.Record{Text: "a.go:1: no\nsecret/plan.md:1: yes\nb.go:2: no\n"}, strings.NewReader("one\ncat secret/plan.md\ntwo\n"))
+	clean, err := records.Redact(t.Context(), with,
+		records.Record{Text: "a.go:1: no\nsecret/plan.md:1: yes\nb.go:2: no\n"},
+		strings.NewReader("one\ncat secret/plan.md\ntwo\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +452,8 @@ func TestExcluded(t *testing.T) {
 func TestRedactRemembers(t *testing.T) {
 	with := redact.With(redact.Settings{Remembered: remembered.Open(t.TempDir(), remembered.ToKeep, rand.Reader)})
 	raw := "the password is Vexing-Otter-91 here\n" + strings.Repeat("more\n", 10)
-	r, err := records.Redact(t.Context(), with, records.Record{Command: "sh x", Text: "see Vexing-Otter-91"}, strings.NewReader(raw))
+	r, err := records.Redact(t.Context(), with, records.Record{Command: "sh x", Text: "see Vexing-Otter-91"},
+		strings.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,5 +46,6 @@ func (s *Spool) Reader() io.Reader {
 	if s.lost > 0 {
 		gap = fmt.Sprintf("\n… %d bytes are not kept …\n", s.lost)
 	}
-	return io.MultiReader(bytes.NewReader(s.head), strings.NewReader(gap), bytes.NewReader(s.tail[s.at:]), bytes.NewReader(s.tail[:s.at]))
+	return io.MultiReader(bytes.NewReader(s.head), strings.NewReader(gap), bytes.NewReader(s.tail[s.at:]),
+		bytes.NewReader(s.tail[:s.at]))
 }

@@ -23,8 +23,9 @@ const (
 	RawDays = 7        // of outputs
 )
 
-// layout is that of the file. The column head is a Record as JSON without its ID and text. Of a record that was made of a transcript, call is
-// From.Call. A mark is on a record's call, or else on its ID. What search reads as turns is the texts that its index holds.
+// layout is that of the file. The column head is a Record as JSON without its ID and text. Of a record that was made of
+// a transcript, call is From.Call. A mark is on a record's call, or else on its ID. What search reads as turns is the
+// texts that its index holds.
 func layout() db.Layout {
 	return db.Layout{
 		Application: 0x72656b72, // "rekr"
@@ -60,10 +61,12 @@ type Store struct {
 }
 
 // ErrNone is an ID that no record has.
-var ErrNone = advice.New("no such record", `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`)
+var ErrNone = advice.New("no such record",
+	`numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`)
 
 // ErrNoRaw is a record whose output is not kept any more, or was never there.
-var ErrNoRaw = advice.New("it is not kept any more", "the raw output is kept for 7 days, the record for 90; without --raw you see what mattered")
+var ErrNoRaw = advice.New("it is not kept any more",
+	"the raw output is kept for 7 days, the record for 90; without --raw you see what mattered")
 
 func (s Store) file() string { return filepath.Join(s.Dir, "records.db") }
 
@@ -90,8 +93,9 @@ func (s Store) Since() time.Time {
 	return s.Now().AddDate(0, 0, -cmp.Or(s.Days, Days))
 }
 
-// AddFromTranscripts stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed or is too old. It tells
-// how many were new. With them it stores how far the transcripts were read, for Progress.
+// AddFromTranscripts stores records that were made of transcripts, but for calls of which there is one, and what was
+// scrubbed or is too old. It tells how many were new. With them it stores how far the transcripts were read, for
+// Progress.
 func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted, progress []byte) (n int, err error) {
 	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, r := range inOrder(all) {
@@ -140,8 +144,8 @@ func (s Store) insert(ctx context.Context, tx *db.Tx, r Record) (id int, err err
 	return id, err
 }
 
-// dropOld drops what is too old, and of what is too much the oldest: outputs before records, and never the latest record. Records made of
-// transcripts have a quarter of the size for themselves.
+// dropOld drops what is too old, and of what is too much the oldest: outputs before records, and never the latest
+// record. Records made of transcripts have a quarter of the size for themselves.
 func (s Store) dropOld(ctx context.Context, tx *db.Tx) error {
 	size := cmp.Or(s.Size, Size)
 	err := tx.Exec(ctx, `DELETE FROM outputs WHERE at < ?1 OR id IN (SELECT id FROM (SELECT id, sum(length(packed)) OVER (ORDER BY id DESC) AS total FROM outputs)
@@ -168,12 +172,14 @@ func (s Store) SetHidden(ctx context.Context, ids []int, hide bool) error {
 	})
 }
 
-// Scrub takes records and their outputs out for good, with the index that was made of them, and tells how many there were.
+// Scrub takes records and their outputs out for good, with the index that was made of them, and tells how many there
+// were.
 func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.Exec(ctx, `INSERT OR REPLACE INTO marks SELECT call, ? FROM records WHERE call IS NOT NULL AND id IN (SELECT value FROM json_each(?))`, scrubbed, jsonList(ids))
 		if err == nil {
-			err = db.Each(ctx, tx, func(*db.Rows) error { n++; return nil }, `DELETE FROM records WHERE id IN (SELECT value FROM json_each(?)) RETURNING id`, jsonList(ids))
+			err = db.Each(ctx, tx, func(*db.Rows) error { n++; return nil },
+				`DELETE FROM records WHERE id IN (SELECT value FROM json_each(?)) RETURNING id`, jsonList(ids))
 		}
 		if err == nil {
 			err = tx.Exec(ctx, `DELETE FROM outputs WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
@@ -189,7 +195,8 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	return n, s.Vacuum(ctx)
 }
 
-// Vacuum leaves nothing in the file of records that were removed. Who removes them calls it, and who goes on for one that was killed in between.
+// Vacuum leaves nothing in the file of records that were removed. Who removes them calls it, and who goes on for one
+// that was killed in between.
 func (s Store) Vacuum(ctx context.Context) error {
 	if _, err := os.Stat(s.file()); err != nil {
 		return nil //nolint:nilerr // there is none
@@ -201,7 +208,8 @@ func (s Store) Vacuum(ctx context.Context) error {
 	return errors.Join(d.Vacuum(ctx), d.Close())
 }
 
-// Forget drops the records that were made of transcripts, which can be made again. If there are no others, it removes the folder.
+// Forget drops the records that were made of transcripts, which can be made again. If there are no others, it removes
+// the folder.
 func (s Store) Forget(ctx context.Context) error {
 	v, err := s.Open(ctx)
 	if err != nil {
@@ -209,7 +217,8 @@ func (s Store) Forget(ctx context.Context) error {
 	}
 	left := 0
 	if v.db != nil {
-		err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&left) }, `SELECT (SELECT count(*) FROM records WHERE call IS NULL) + (SELECT count(*) FROM marks)`)
+		err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&left) },
+			`SELECT (SELECT count(*) FROM records WHERE call IS NULL) + (SELECT count(*) FROM marks)`)
 	}
 	if err = errors.Join(err, v.Close()); err != nil {
 		return err
@@ -218,7 +227,8 @@ func (s Store) Forget(ctx context.Context) error {
 		return s.Remove()
 	}
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx), s.setProgress(ctx, tx, nil))
+		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx),
+			s.setProgress(ctx, tx, nil))
 	})
 }
 
@@ -231,8 +241,8 @@ func (s Store) Remove() error {
 	return nil
 }
 
-// progressTable says how far transcripts were read, within the bounds of today: within others they are read anew, because what was too old or too much is
-// no record. Files of 0.1 lack it.
+// progressTable says how far transcripts were read, within the bounds of today: within others they are read anew,
+// because what was too old or too much is no record. Files of 0.1 lack it.
 const progressTable = "CREATE TABLE IF NOT EXISTS progress (bounds TEXT NOT NULL, state BLOB NOT NULL)"
 
 func (s Store) bounds() string {
@@ -245,7 +255,8 @@ func (s Store) Progress(ctx context.Context) (state []byte, err error) {
 	if err != nil || v.db == nil {
 		return nil, err
 	}
-	err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&state) }, "SELECT state FROM progress WHERE bounds = ?", s.bounds())
+	err = db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&state) },
+		"SELECT state FROM progress WHERE bounds = ?", s.bounds())
 	if errors.Is(err, db.ErrSchema) {
 		err = nil
 	}
@@ -254,7 +265,8 @@ func (s Store) Progress(ctx context.Context) (state []byte, err error) {
 
 // setProgress replaces the progress; nil removes it.
 func (s Store) setProgress(ctx context.Context, tx *db.Tx, state []byte) error {
-	err := tx.Exec(ctx, progressTable+"; PRAGMA secure_delete = ON; DELETE FROM progress") // it names sessions, which may be forgotten
+	// it names sessions, which may be forgotten
+	err := tx.Exec(ctx, progressTable+"; PRAGMA secure_delete = ON; DELETE FROM progress")
 	if err == nil && state != nil {
 		err = tx.Exec(ctx, "INSERT INTO progress VALUES (?, ?)", s.bounds(), state)
 	}
@@ -269,7 +281,8 @@ func (s Store) DropProgress(ctx context.Context) error {
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error { return s.setProgress(ctx, tx, nil) })
 }
 
-// inTransaction writes in one transaction. A file that is not there is made, with the records that a former version left.
+// inTransaction writes in one transaction. A file that is not there is made, with the records that a former version
+// left.
 func (s Store) inTransaction(ctx context.Context, do func(context.Context, *db.Tx) error) error {
 	err := os.MkdirAll(s.Dir, 0o700)
 	if err == nil {

@@ -17,7 +17,10 @@ func of(t *testing.T, call string, days, size int) records.Redacted {
 	at := noon.AddDate(0, 0, -days)
 	r := records.Record{
 		At: at, Command: "make " + call, Text: strings.Repeat("some line\n", size/10),
-		From: &records.From{Source: "claude-code", Native: "n", Session: "01", Call: records.CallKey("claude-code", call, at)},
+		From: &records.From{
+			Source: "claude-code", Native: "n", Session: "01",
+			Call: records.CallKey("claude-code", call, at),
+		},
 	}
 	clean, err := records.Redact(t.Context(), plain(), r, nil)
 	if err != nil {
@@ -70,7 +73,8 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestDerivedBound holds that records of transcripts have a bound of their own: the oldest days go, and none that was typed.
+// TestDerivedBound holds that records of transcripts have a bound of their own: the oldest days go, and none that was
+// typed.
 func TestDerivedBound(t *testing.T) {
 	s := store(filepath.Join(t.TempDir(), "records"))
 	s.Size = 80_000

@@ -76,7 +76,8 @@ func (v *View) Load(ctx context.Context, r *Record) error { return load(ctx, v.d
 
 func load(ctx context.Context, q db.Querier, r *Record) error {
 	texts := 0
-	err := db.Each(ctx, q, func(rows *db.Rows) error { texts++; return rows.Scan(&r.Text) }, "SELECT text FROM records WHERE id = ?", r.ID)
+	err := db.Each(ctx, q, func(rows *db.Rows) error { texts++; return rows.Scan(&r.Text) },
+		"SELECT text FROM records WHERE id = ?", r.ID)
 	if err == nil && texts == 0 {
 		err = ErrNone
 	}
@@ -90,7 +91,8 @@ func load(ctx context.Context, q db.Querier, r *Record) error {
 func (v *View) RawOutput(ctx context.Context, id int) ([]byte, error) {
 	var packed []byte
 	if v.db != nil {
-		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&packed) }, "SELECT packed FROM outputs WHERE id = ?", id); err != nil {
+		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&packed) },
+			"SELECT packed FROM outputs WHERE id = ?", id); err != nil {
 			return nil, fmt.Errorf("records: %w", err)
 		}
 	}
@@ -123,7 +125,8 @@ func (v *View) Find(ctx context.Context, id int) (Record, error) {
 func (v *View) RequireAssigned(ctx context.Context, ids []int) error {
 	last := 0
 	if v.db != nil {
-		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&last) }, "SELECT seq FROM sqlite_sequence WHERE name = 'records'"); err != nil {
+		if err := db.Each(ctx, v.db, func(rows *db.Rows) error { return rows.Scan(&last) },
+			"SELECT seq FROM sqlite_sequence WHERE name = 'records'"); err != nil {
 			return fmt.Errorf("records: %w", err)
 		}
 	}

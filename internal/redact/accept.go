@@ -11,33 +11,43 @@ import (
 func (w *walk) isValue(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
 	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
-	if len(v) < 4 || isFlag || isQuoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && w.gradeAt(lo, hi, true) < randomLike {
+	if len(v) < 4 || isFlag || isQuoteAt(v, 0) || strings.Contains(v, "\n") ||
+		quoted && isKey(w.t[min(len(w.t), hi+1):]) && w.gradeAt(lo, hi, true) < randomLike {
 		return false
 	}
 	sign := 0
 	if !quoted && !w.flag {
 		sign = strings.IndexAny(v, "=(")
 	}
-	if sign > 0 && isName(v[:sign]) && (Wordy(v[:sign]) || !looksRandom(v)) && strings.Trim(v[sign:], "=") != "" { // the next assignment, a call
+	// the next assignment, a call
+	if sign > 0 && isName(v[:sign]) && (Wordy(v[:sign]) || !looksRandom(v)) && strings.Trim(v[sign:], "=") != "" {
 		return false
 	}
-	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) && endsWord(w.t, hi) {
+	if (w.kind == pin || w.kind == password && w.foreign && w.words < 4 && !w.comma) && b >= stated && isPIN(v) &&
+		endsWord(w.t, hi) {
 		return true
 	}
 	g := w.gradeAt(lo, hi, quoted || w.tight || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
-	return w.looksLikeValue(v, g, lo, hi, b, quoted) && !w.isOnlyMentioned(v, g, lo, hi, b, quoted) && (quoted || !w.isCode(v, g, lo, hi, b))
+	return w.looksLikeValue(v, g, lo, hi, b, quoted) && !w.isOnlyMentioned(v, g, lo, hi, b, quoted) &&
+		(quoted || !w.isCode(v, g, lo, hi, b))
 }
 
 // looksLikeValue reports whether a value looks like one of the name, as clearly as it is given to it.
 func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	switch {
 	case strings.Contains(v, " "):
-		return quoted && w.kind == password && b >= stated && (isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) || w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
-	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == wordLike && len(v) >= minValue && !w.foreign: // alone at the end of its line
+		return quoted && w.kind == password && b >= stated &&
+			(isPhrase(v) || w.words == 0 && ((w.flag || w.tight) && isText(v) ||
+				w.phrase && strings.Count(v, " ") > 2 && wordsForm.MatchString(v)))
+	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == wordLike && len(v) >= minValue &&
+		!w.foreign:
+		// alone at the end of its line
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
-	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike && strings.Count(v, "-")+strings.Count(v, ".") > 1:
+	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike &&
+		strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
-	case b >= stated && (w.kind == token || w.kind == key) && isMadeUpPassword(v) && twoDigits(v) && handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
+	case b >= stated && (w.kind == token || w.kind == key) && isMadeUpPassword(v) && twoDigits(v) &&
+		handover.MatchString(w.t[max(0, w.lo-24):w.lo]):
 		return true
 	case w.kind == login && g == wordPlus && b == certain && !w.signed && !quoted: // "bob / …"
 		return len(v) >= minValue
@@ -49,7 +59,8 @@ func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted b
 func (w *walk) isOnlyMentioned(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
 	second := w.strings == 1 && (w.kind == login || w.kind == token) && isMadeUpPassword(v) // auth("bob", "…")
-	if code := strings.TrimLeft(v, "*&"); quoted && !second && (w.kind != password || w.words > 0 && !digits) && (isChain(code) && !looksRandom(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
+	if code := strings.TrimLeft(v, "*&"); quoted && !second && (w.kind != password || w.words > 0 && !digits) &&
+		(isChain(code) && !looksRandom(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
 	switch {
@@ -75,10 +86,17 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	name, dotted := isName(v), isChain(v)
 	digits := hasDigit(v)
 	switch {
-	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted) && !w.isEmphasis(lo, hi):
-	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0) && (w.kind != password || !isMadeUpPassword(v) || !twoDigits(v)): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login || w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
-	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) && w.setsInLine(lo):
+	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && isQuoteAt(w.t, hi),
+		len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0,
+		rest != "" && strings.IndexByte("([{", rest[0]) >= 0 ||
+			lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted) && !w.isEmphasis(lo, hi):
+	case (name || dotted) && Wordy(v) && b < certain && (hasNameWord(v) || w.depth > 0) &&
+		(w.kind != password || !isMadeUpPassword(v) || !twoDigits(v)):
+		// tells about secrets, or is a parameter
+	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login ||
+		w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
+	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) &&
+		w.setsInLine(lo):
 		return false
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
@@ -96,7 +114,8 @@ func (w *walk) isEmphasis(lo, hi int) bool {
 	return w.t[lo-1] == '*' && hi < len(w.t) && w.t[hi] == '*'
 }
 
-// setsInLine reports whether the sign before i gives a value outside of code: no "=" with spaces, but in a section of a file of settings.
+// setsInLine reports whether the sign before i gives a value outside of code: no "=" with spaces, but in a section of a
+// file of settings.
 func (w *walk) setsInLine(i int) bool {
 	for i > 1 && w.t[i-1] == ' ' {
 		i--

@@ -23,7 +23,10 @@ func (d draw) kind(k string) string {
 		}
 		return b
 	}
-	words := []string{"copper", "lantern", "otter", "meadow", "granite", "willow", "harbor", "saffron", "pebble", "thunder"}
+	words := []string{
+		"copper", "lantern", "otter", "meadow", "granite", "willow", "harbor", "saffron", "pebble",
+		"thunder",
+	}
 	word := func() string { return words[d.IntN(len(words))] }
 	switch k {
 	case "p":
@@ -76,7 +79,10 @@ func (d draw) kind(k string) string {
 	case "A":
 		return d.of(10, upper32)
 	}
-	n, from := 0, map[string]string{"": alnum, "x": hex, "X": strings.ToUpper(hex), "A": upper32, "a": strings.ToLower(upper32), "b": b64}
+	n, from := 0, map[string]string{
+		"": alnum, "x": hex, "X": strings.ToUpper(hex), "A": upper32,
+		"a": strings.ToLower(upper32), "b": b64,
+	}
 	size := strings.TrimRight(k, "xXAab")
 	n, err := strconv.Atoi(size)
 	if err != nil {
@@ -117,9 +123,11 @@ func blindLines(t testing.TB, name string) (groups []string, lines map[string][]
 	return groups, lines
 }
 
-// TestBlind: of ways in which secrets are met, written before the rules, most leave nothing of the secret. Five draws each.
+// TestBlind: of ways in which secrets are met, written before the rules, most leave nothing of the secret. Five draws
+// each.
 func TestBlind(t *testing.T) {
-	for file, floor := range map[string]float64{"blind.txt": 0.91, "odd.txt": 0.85, "kinds.txt": 0.9} { // of the judged ways
+	// of the judged ways
+	for file, floor := range map[string]float64{"blind.txt": 0.91, "odd.txt": 0.85, "kinds.txt": 0.9} {
 		t.Run(file, func(t *testing.T) { testWays(t, "testdata/"+file, floor) })
 	}
 }
@@ -136,7 +144,9 @@ func testWays(t *testing.T, file string, floor float64) {
 			for seed := range uint64(5) {
 				d := draw{rand.New(rand.NewPCG(seed, uint64(i)+100))}
 				secret := d.kind(kind)
-				filled := strings.ReplaceAll(d.fill(frame), "{}", strings.TrimSuffix(secret, "\n")+strings.Repeat("\n", strings.Count(secret, "\n")-strings.Count(strings.TrimSuffix(secret, "\n"), "\n")))
+				filled := strings.ReplaceAll(d.fill(frame), "{}",
+					strings.TrimSuffix(secret, "\n")+strings.Repeat("\n",
+						strings.Count(secret, "\n")-strings.Count(strings.TrimSuffix(secret, "\n"), "\n")))
 				text := applyText(t, r, filled)
 				of[i%2]++
 				if left(text, secret) == "" {
@@ -156,9 +166,11 @@ func testWays(t *testing.T, file string, floor float64) {
 		if share := float64(good[0]+good[1]) / float64(of[0]+of[1]); share < 0.75 {
 			t.Errorf("%s: %.1f %%", g, 100*share)
 		}
-		t.Logf("%-36s %3d of %3d (%5.1f %%), judged %3d of %3d (%5.1f %%)", g, good[0], of[0], 100*float64(good[0])/float64(of[0]), good[1], of[1], 100*float64(good[1])/float64(of[1]))
+		t.Logf("%-36s %3d of %3d (%5.1f %%), judged %3d of %3d (%5.1f %%)", g, good[0], of[0],
+			100*float64(good[0])/float64(of[0]), good[1], of[1], 100*float64(good[1])/float64(of[1]))
 	}
-	t.Logf("%-36s %3d of %3d (%5.1f %%), judged %3d of %3d (%5.1f %%)", "in all", found[0], all[0], 100*float64(found[0])/float64(all[0]), found[1], all[1], 100*float64(found[1])/float64(all[1]))
+	t.Logf("%-36s %3d of %3d (%5.1f %%), judged %3d of %3d (%5.1f %%)", "in all", found[0], all[0],
+		100*float64(found[0])/float64(all[0]), found[1], all[1], 100*float64(found[1])/float64(all[1]))
 	if float64(found[1]) < floor*float64(all[1]) {
 		t.Errorf("%d of %d judged ways", found[1], all[1])
 	}
@@ -189,7 +201,8 @@ func testNearMisses(t *testing.T, file string) {
 			}
 		}
 	}
-	t.Logf("%d of %d (%.1f %%) changed, judged %d of %d (%.1f %%)", changed[0], all[0], 100*float64(changed[0])/float64(all[0]), changed[1], all[1], 100*float64(changed[1])/float64(all[1]))
+	t.Logf("%d of %d (%.1f %%) changed, judged %d of %d (%.1f %%)", changed[0], all[0],
+		100*float64(changed[0])/float64(all[0]), changed[1], all[1], 100*float64(changed[1])/float64(all[1]))
 	if float64(changed[0]+changed[1]) > 0.02*float64(all[0]+all[1]) {
 		t.Errorf("%d changed", changed[0]+changed[1])
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// usages are commands, and behind ": " how they take a secret: behind one of the flags, also right
-// behind it; with a sign at its end, the flag takes a user's name, that sign, and the secret. "*" is any
-// argument, a sign alone the first one with a user's name before it, and "?" one of the next, if it can be nothing else, or a user's name stands before it.
+// usages are commands, and behind ": " how they take a secret: behind one of the flags, also right behind it; with a
+// sign at its end, the flag takes a user's name, that sign, and the secret. "*" is any argument, a sign alone the first
+// one with a user's name before it, and "?" one of the next, if it can be nothing else, or a user's name stands before
+// it.
 //
 //nolint:misspell // mosquitto is a program
 const usages = `
@@ -63,7 +64,8 @@ func commands() map[string][]usage {
 func commandDetector(all map[string][]usage) func(s *scanner, at window) {
 	return func(s *scanner, at window) {
 		t := s.t
-		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' || at.lo > 0 && (isWordByte(t[at.lo-1]) || t[at.lo-1] == '-' || t[at.lo-1] == '.') {
+		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' ||
+			at.lo > 0 && (isWordByte(t[at.lo-1]) || t[at.lo-1] == '-' || t[at.lo-1] == '.') {
 			return
 		}
 		args := s.arguments(at.hi)
@@ -74,7 +76,8 @@ func commandDetector(all map[string][]usage) func(s *scanner, at window) {
 					continue
 				}
 				v := t[a.lo:a.hi]
-				if l := gradeOf(v, true); l >= want && (want < passwordLike || !isHashOrID(v) && !isConstant(v)) || isQuoteAt(t, a.lo-1) && want <= wordPlus && isText(v) {
+				if l := gradeOf(v, true); l >= want && (want < passwordLike || !isHashOrID(v) && !isConstant(v)) ||
+					isQuoteAt(t, a.lo-1) && want <= wordPlus && isText(v) {
 					s.addFound(a.lo, a.hi, "generic-command", at)
 				}
 			}
@@ -130,7 +133,8 @@ func flagsWith(v string, last byte) bool {
 // arguments are those of the command at i, up to its end. A part in quotes is an argument.
 func (s *scanner) arguments(i int) []window {
 	const most, reach = 24, 1 << 10
-	if n, found := slices.BinarySearchFunc(s.args, i, func(a window, i int) int { return cmp.Compare(a.hi, i) }); found { // of a command within a command
+	// of a command within a command
+	if n, found := slices.BinarySearchFunc(s.args, i, func(a window, i int) int { return cmp.Compare(a.hi, i) }); found {
 		return s.args[n+1:]
 	}
 	t := s.t
@@ -192,7 +196,8 @@ func pipedSecret(s *scanner, at window) {
 		}
 		v = v[userPrefixSize(v):]
 		l := gradeOf(v, true)
-		if !isWord(v) && l > noSecret || len(v) >= minValue && stdin.MatchString(rest) && (l >= wordLike || isText(v)) || isPhrase(v) {
+		if !isWord(v) && l > noSecret || len(v) >= minValue && stdin.MatchString(rest) && (l >= wordLike || isText(v)) ||
+			isPhrase(v) {
 			lo := a.lo + strings.Index(t[a.lo:a.hi], v)
 			s.addFound(lo, lo+len(v), "generic-command", at)
 		}

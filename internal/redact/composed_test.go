@@ -7,7 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/redact"
 )
 
-// TestComposed: a value that a text puts together, gives as a default or compares with is taken out, and so is a key behind the labels of its lines.
+// TestComposed: a value that a text puts together, gives as a default or compares with is taken out, and so is a key
+// behind the labels of its lines.
 func TestComposed(t *testing.T) {
 	const secret = "Xg6ErOYWJQOx14"
 	body := strings.Repeat("7VIrxaR7kQfWv52uvEgoqiXnLAC1lIAYJRfza0hW+rdE2oapzzQbkrck/z1iYyls\n", 4)

@@ -13,8 +13,8 @@ import (
 // perCore is how much text is worth another core, in bytes: it takes some 4 ms. What a hook adds is mostly less.
 const perCore = 64 << 10
 
-// eachText does something with every text, by its number, in any order: on all cores where there is much text. It returns an
-// error of do, or why ctx ended; then some texts are left.
+// eachText does something with every text, by its number, in any order: on all cores where there is much text. It
+// returns an error of do, or why ctx ended; then some texts are left.
 func eachText(ctx context.Context, all []*text, do func(i int) error) error {
 	size := 0
 	for _, t := range all {
@@ -23,7 +23,8 @@ func eachText(ctx context.Context, all []*text, do func(i int) error) error {
 	return runParallel(ctx, min(runtime.GOMAXPROCS(0), len(all), 1+size/perCore), len(all), do)
 }
 
-// runParallel hands out n pieces of work one by one, as their sizes differ. What panics is an error, as nobody else could catch it.
+// runParallel hands out n pieces of work one by one, as their sizes differ. What panics is an error, as nobody else
+// could catch it.
 func runParallel(ctx context.Context, workers, n int, do func(i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -50,13 +51,17 @@ func runParallel(ctx context.Context, workers, n int, do func(i int) error) erro
 const (
 	// partSize is how much of a text is looked at as one piece of work, in bytes.
 	partSize = 128 << 10
-	// beside is how much on both sides of a part is read with it, in bytes. It is more than rules look at, also where that is escaped.
+	// beside is how much on both sides of a part is read with it, in bytes. It is more than rules look at, also where that
+	// is escaped.
 	beside = maxKey
 )
 
-// findInParts cuts a text into parts of about partSize, at the end of a line where there is one, else before what base64 may have made, and returns
-// what look finds in their readings, in order within each part, on all cores. look is told which window of a reading is the part. It fails when ctx ends.
-func findInParts(ctx context.Context, t string, w *decodeFilter, look func(r reading, part window) []span) ([]span, error) {
+// findInParts cuts a text into parts of about partSize, at the end of a line where there is one, else before what
+// base64 may have made, and returns what look finds in their readings, in order within each part, on all cores. look is
+// told which window of a reading is the part. It fails when ctx ends.
+func findInParts(ctx context.Context, t string, w *decodeFilter,
+	look func(r reading, part window) []span,
+) ([]span, error) {
 	var parts []window
 	lo := 0
 	for len(t)-lo > partSize {

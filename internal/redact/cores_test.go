@@ -49,7 +49,8 @@ func TestValueWhereAPartEnds(t *testing.T) {
 	r, filler := redact.New(), strings.Repeat("all work and no play ", 2*partSize/21)
 	for before := range 34 {
 		text := filler[:partSize-before] + " password: Nutmeg31&Clove77 " + filler
-		if got := applyText(t, r, text); strings.Contains(got, "Nutmeg31") || strings.Contains(got, "Clove77") || len(got) < len(text)-10 {
+		if got := applyText(t, r, text); strings.Contains(got, "Nutmeg31") || strings.Contains(got, "Clove77") ||
+			len(got) < len(text)-10 {
 			t.Errorf("%d bytes before the end of a part: found %d bytes of %d", before, len(got), len(text))
 		}
 	}

@@ -2,7 +2,8 @@ package redact
 
 import "strings"
 
-// decodeFilter says what of runs of base64 and of hexadecimal digits is decoded: rows of at least so many bytes, all of them among bytes.
+// decodeFilter says what of runs of base64 and of hexadecimal digits is decoded: rows of at least so many bytes, all of
+// them among bytes.
 type decodeFilter struct {
 	least int
 	bytes [256]bool
@@ -36,8 +37,9 @@ type decoder struct {
 	reading
 }
 
-// decodeRuns is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run may begin with what is no
-// part of the encoding, such as a path. So it is decoded from each of its first four places on.
+// decodeRuns is what runs of base64 and of hexadecimal digits in a reading stand for, one row behind the other. A run
+// may begin with what is no part of the encoding, such as a path. So it is decoded from each of its first four places
+// on.
 func decodeRuns(of reading, w *decodeFilter) reading {
 	t := of.text
 	d := decoder{decodeFilter: w, reading: reading{done: of.done, runs: []window{}}}
@@ -88,7 +90,8 @@ func (d *decoder) hex(v string) {
 	d.keepRows()
 }
 
-// keepRows keeps the rows of what was decoded last that the filter asks for. It looks at the last byte of each possible row first: most are none.
+// keepRows keeps the rows of what was decoded last that the filter asks for. It looks at the last byte of each possible
+// row first: most are none.
 func (d *decoder) keepRows() {
 	for v := d.last; len(v) >= d.least; {
 		n := d.least

@@ -12,9 +12,9 @@ import (
 // excluder finds mentions of the paths that rekal.exclude names.
 type excluder struct{ globs []*regexp.Regexp }
 
-// newExcluder reads globs as .gitignore does: "*" and "?" stay within a folder, "**" does not;
-// [a-z] is one of them, [!a-z] none; a pattern without a slash fits at any depth, one with a slash from the repository's root or
-// wherever that may be said to lie in an absolute path; a folder stands for all below it.
+// newExcluder reads globs as .gitignore does: "*" and "?" stay within a folder, "**" does not; [a-z] is one of them,
+// [!a-z] none; a pattern without a slash fits at any depth, one with a slash from the repository's root or wherever
+// that may be said to lie in an absolute path; a folder stands for all below it.
 func newExcluder(globs []string) excluder {
 	var x excluder
 	for _, g := range globs {
@@ -61,8 +61,8 @@ func globPattern(g string) string {
 
 var globPart = lazy.Expr(`/\*\*/|\*\*|\[[!^\]]*[^!^\]][^\]]*\]|[*?/\[]|[^*?/\[]+`)
 
-// bracketPattern is the expression for one of the letters in brackets, or for the brackets as they stand: folders are called
-// "[id]", and who excludes one must not find it stored.
+// bracketPattern is the expression for one of the letters in brackets, or for the brackets as they stand: folders are
+// called "[id]", and who excludes one must not find it stored.
 func bracketPattern(g string) string {
 	letters, not := g[1:len(g)-1], ""
 	if letters[0] == '!' || letters[0] == '^' {
@@ -76,8 +76,9 @@ func (x excluder) namesExcluded(s string) bool {
 	return slices.ContainsFunc(x.globs, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// drop takes out of e what concerns an excluded path, and returns a mark for each text, call and file that was: files of a commit are gone;
-// a call keeps nothing but its tool, and a text becomes Excluded, so that turns and calls keep their numbers.
+// drop takes out of e what concerns an excluded path, and returns a mark for each text, call and file that was: files
+// of a commit are gone; a call keeps nothing but its tool, and a text becomes Excluded, so that turns and calls keep
+// their numbers.
 func (x excluder) drop(e *session.Entry) (out []Mark) {
 	if len(x.globs) == 0 {
 		return nil

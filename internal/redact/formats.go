@@ -34,7 +34,8 @@ func detectors() []detector {
 	return all
 }
 
-// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks alone (findPrefixedTokens).
+// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks alone
+// (findPrefixedTokens).
 func vendorPrefixes() []string {
 	return strings.Fields("pplx- r8_ tvly- fo1_ gldt- glrt- glptt- glsoat- glcbt- glagent- glimt- glft- xoxb- xoxp- xoxa- xoxr- xapp- pypi- rubygems_ gocspx- aiza ya29. 1//0 ntn_ sbp_ rnd_ " +
 		"shpss_ shpca_ shppa_ hvs. hvb. dop_v1_ doo_v1_ dor_v1_ phx_ sntrys_ sntryu_ glc_ atatt3 atta bkua_ rpa_ sgp_ lsv2_ age-secret-key-1 waka_ pul- akia asia sg. sq0 ops_ dp.pt. dp.st. dapi eyj " +
@@ -76,14 +77,16 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	return lo, end
 }
 
-// inLongRun reports whether what begins at i stands within a run of base64, as images are written, perhaps in lines: it begins so by chance.
+// inLongRun reports whether what begins at i stands within a run of base64, as images are written, perhaps in lines: it
+// begins so by chance.
 func inLongRun(t string, i int) bool {
 	const least = 80
 	return i-runStart(t, i, least, "-_\n") == least
 }
 
-// findPrefixedTokens looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
-// letters, "_" or "-", and what looks drawn by lot. Fewer letters suffice where the prefix ends in a word for keys ("acme_pat_", "lin_api_").
+// findPrefixedTokens looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that
+// nobody has to know: a word in small letters, "_" or "-", and what looks drawn by lot. Fewer letters suffice where the
+// prefix ends in a word for keys ("acme_pat_", "lin_api_").
 func (s *scanner) findPrefixedTokens(part window) {
 	t := s.t
 	for i := part.lo; i < part.hi; i++ {
@@ -133,7 +136,8 @@ func isForKeys(prefix string) bool {
 
 var forKeys = strings.Fields("sk pk pat key api tok tkn token secret live prod production sandbox pw oat") //nolint:gochecknoglobals // read-only
 
-// givesAccess reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
+// givesAccess reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or
+// an ID.
 func givesAccess(v string) bool {
 	v = strings.TrimRight(v, "=")
 	return len(v) >= minHinted && !isPlaceholder(v) && (looksRandom(v) || isUUID(v) || len(v) >= 32 && isHashOrID(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || gradeOf(v, true) >= randomLike && !strings.ContainsAny(v, "/:"))
@@ -162,8 +166,8 @@ func webhook(s *scanner, at window) {
 
 var hookAddress = lazy.Expr(`://[\w.~:/#\[\]@!$&*+=%|-]*?((?i:hook|/integration|/trigger|/with/key/|hc-ping\.com/|/bot))[\w.~:/#\[\]@!$&*+=%|?-]*`)
 
-// cookies finds what stands behind the names of sessions, in headers, files and code. Outside of cookies, programs give such names to hashes
-// and UUIDs that give no access.
+// cookies finds what stands behind the names of sessions, in headers, files and code. Outside of cookies, programs give
+// such names to hashes and UUIDs that give no access.
 func cookies(s *scanner, at window) {
 	if at.lo < s.cookie {
 		return
@@ -188,8 +192,9 @@ func cookies(s *scanner, at window) {
 
 var sessionValue = lazy.Expr("(?:[=\t]|[:,] *[\"'`])[ \"'`]*([\\w.~:/#\\[\\]@!$*+%|-]+)")
 
-// findBotTokens finds the tokens of Discord's bots, in whose form no letter is fixed but the first: the number of the bot in base64, a time and a
-// signature, with points between (https://docs.discord.com/developers/reference#authentication).
+// findBotTokens finds the tokens of Discord's bots, in whose form no letter is fixed but the first: the number of the
+// bot in base64, a time and a signature, with points between
+// (https://docs.discord.com/developers/reference#authentication).
 func (s *scanner) findBotTokens(part window) {
 	const number, stamp, signature = 24, 6, 27
 	t := s.t
@@ -217,8 +222,8 @@ func (s *scanner) findBotTokens(part window) {
 
 var botToken = lazy.Expr(`^[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}$`)
 
-// findURLPasswords finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
-// scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
+// findURLPasswords finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a
+// password, in DSNs without a scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
 func (s *scanner) findURLPasswords(part window) {
 	const longest = 128
 	for hi := part.lo; hi < part.hi; hi++ {
@@ -237,8 +242,8 @@ func (s *scanner) findURLPasswords(part window) {
 	}
 }
 
-// passwordIn is the size of the password at the end of what stands before a host, or of the token that stands there with a word as its
-// password or none; 0 for neither.
+// passwordIn is the size of the password at the end of what stands before a host, or of the token that stands there
+// with a word as its password or none; 0 for neither.
 func passwordIn(before, host string) int {
 	scheme := strings.LastIndex(before, "://")
 	sign := strings.LastIndexAny(before, ":/")
@@ -299,7 +304,8 @@ func mnemonic(s *scanner, at window) {
 	}
 }
 
-// spelledOut finds a value that code puts together from single characters or their numbers, on a line that names a secret.
+// spelledOut finds a value that code puts together from single characters or their numbers, on a line that names a
+// secret.
 func spelledOut(s *scanner, at window) {
 	line := lineOf(s.t, at.lo, at.hi, 4*longestValue)
 	list := window{at.lo, line.hi}

@@ -59,7 +59,12 @@ func (l *layer) undo(t string) (string, edits) {
 // layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
 var layers = sync.OnceValue(func() []*layer { //nolint:gochecknoglobals // read-only
 	escape := &layer{signs: "\\&", at: unescaped}
-	all := []*layer{escape, escape, {begins: bytesFrom(utf8.RuneSelf), at: toASCII}, {signs: "%", at: percentDecoded}, {signs: "\\\n\"'`", between: true, at: rejoin}}
+	all := []*layer{
+		escape, escape,
+		{begins: bytesFrom(utf8.RuneSelf), at: toASCII},
+		{signs: "%", at: percentDecoded},
+		{signs: "\\\n\"'`", between: true, at: rejoin},
+	}
 	for _, l := range all {
 		if l.signs != "" {
 			l.begins = bytesIn(l.signs)
@@ -74,7 +79,8 @@ type edits struct {
 	between bool // what was taken away stood between two things, and belongs to neither
 }
 
-// edit is the byte of a reading before which bytes were taken away, and how many were in all up to there. A part is small.
+// edit is the byte of a reading before which bytes were taken away, and how many were in all up to there. A part is
+// small.
 type edit struct{ at, gone int32 }
 
 func (e *edits) add(at, bytes int) {
@@ -143,8 +149,8 @@ func readings(t string, w *decodeFilter) iter.Seq[reading] {
 	}
 }
 
-// changedLines are the lines of a part that read otherwise than in the reading before, with as much around them as a detector looks at: the rest was
-// looked at there.
+// changedLines are the lines of a part that read otherwise than in the reading before, with as much around them as a
+// detector looks at: the rest was looked at there.
 func (r reading) changedLines(part window) []window {
 	const around = 4 * maxReach
 	if len(r.done) == 0 || r.runs != nil {
@@ -225,7 +231,8 @@ var escapes = func() (out [256]string) { //nolint:gochecknoglobals // read-only
 
 var entity = lazy.Expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
 
-// toASCII takes away characters that nobody sees, and puts letters, spaces and lines of ASCII for those that only look wider.
+// toASCII takes away characters that nobody sees, and puts letters, spaces and lines of ASCII for those that only look
+// wider.
 func toASCII(t string, _, i int) (string, int) {
 	r, size := utf8.DecodeRuneInString(t[i:])
 	if r >= 0xff01 && r <= 0xff5e {
@@ -309,8 +316,8 @@ func continuationSize(t string, i int) int {
 	return 0
 }
 
-// wrapSize is the size of a line's end within a token: a break in something that is not two words. What follows must end its line
-// or the token, and not be a key of its own ("name = …", "name: …", "call(…").
+// wrapSize is the size of a line's end within a token: a break in something that is not two words. What follows must
+// end its line or the token, and not be a key of its own ("name = …", "name: …", "call(…").
 func wrapSize(t string, done, i int) int {
 	if i == 0 || !isTokenByte(t[i-1]) {
 		return 0
@@ -326,7 +333,9 @@ func wrapSize(t string, done, i int) int {
 	}
 	a, b := t[from:i], t[j:to]
 	n := strings.IndexByte(b, '=')
-	if isHashOrID(b) && !isHashOrID(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || onlyDigits(b) || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
+	if isHashOrID(b) && !isHashOrID(a) || b != "" && b[0] == '.' ||
+		n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || onlyDigits(b) || !oneToken(a, b) ||
+		strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
 		return 0
 	}
 	return j - i
@@ -344,7 +353,8 @@ func isKey(rest string) bool {
 	rest = rest[:min(len(rest), 20)]
 	bare := strings.TrimLeft(rest, " \t")
 	keyword := bare != rest && len(bare) > 1 && bare[0] == ':' && isLetter(bare[1]) // the next one of Clojure
-	return rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
+	return rest != "" && strings.IndexByte("([{", rest[0]) >= 0 ||
+		bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
 }
 
 // beginsLine reports whether b is a word or a name of code, and more follows in its line.

@@ -37,8 +37,8 @@ func readForms(t testing.TB, file string) (out []written) {
 	return out
 }
 
-// TestNightForms counts the forms of REKAL_FORMS=FILE:FILE of which redaction leaves nothing. REKAL_MISSED=1 shows the others: a
-// set that is for judging is never looked at.
+// TestNightForms counts the forms of REKAL_FORMS=FILE:FILE of which redaction leaves nothing. REKAL_MISSED=1 shows the
+// others: a set that is for judging is never looked at.
 func TestNightForms(t *testing.T) {
 	files := os.Getenv("REKAL_FORMS")
 	if files == "" {
@@ -60,7 +60,8 @@ func TestNightForms(t *testing.T) {
 				t.Logf("missed: %s: %q: %q", w.ID, piece, got)
 			}
 		}
-		t.Logf("%s: %d of %d (%.1f %%), by kind %v of %v", filepath.Base(file), found["in all"], all["in all"], 100*float64(found["in all"])/float64(all["in all"]), found, all)
+		t.Logf("%s: %d of %d (%.1f %%), by kind %v of %v", filepath.Base(file), found["in all"], all["in all"],
+			100*float64(found["in all"])/float64(all["in all"]), found, all)
 	}
 }
 

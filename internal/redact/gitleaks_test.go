@@ -43,7 +43,8 @@ func TestPageNamesVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile("../../docs/redaction.md")
-	if want := "the rules of gitleaks " + strings.TrimSpace(string(version)); err != nil || !strings.Contains(string(page), want) {
+	if want := "the rules of gitleaks " + strings.TrimSpace(string(version)); err != nil ||
+		!strings.Contains(string(page), want) {
 		t.Errorf("docs/redaction.md does not say %q, %v", want, err)
 	}
 }
@@ -87,8 +88,8 @@ func library(t *testing.T) config.Config {
 	return c
 }
 
-// leftOut are the rules that are no formats: what anything called a key or a password is given, for which there are detectors of our own, and
-// private keys, of which there are more forms.
+// leftOut are the rules that are no formats: what anything called a key or a password is given, for which there are
+// detectors of our own, and private keys, of which there are more forms.
 var leftOut = []string{"generic-api-key", "hashicorp-tf-password", "private-key"}
 
 // generated is gitleaks.go: all rules that look at texts and are used, in the order of the configuration, a line each.
@@ -108,7 +109,8 @@ func generated(t *testing.T, c config.Config) string {
 		}
 		b.WriteString(line + "\n")
 	}
-	b.WriteString("\npackage redact\n\nimport \"github.com/git-rekal/git-rekal/internal/lazy\"\n\nvar allowedAnywhere = " + lists(t, c.Allowlists) + "\n\nvar gitleaks = []rule{\n")
+	b.WriteString("\npackage redact\n\nimport \"github.com/git-rekal/git-rekal/internal/lazy\"\n\nvar allowedAnywhere = " +
+		lists(t, c.Allowlists) + "\n\nvar gitleaks = []rule{\n")
 	for _, r := range c.GetOrderedRules() {
 		if r.Regex == nil || slices.Contains(leftOut, r.RuleID) { // the first names files by their path
 			continue
@@ -118,7 +120,8 @@ func generated(t *testing.T, c config.Config) string {
 		if len(r.Allowlists) > 0 {
 			allow = lists(t, r.Allowlists)
 		}
-		fmt.Fprintf(&b, "\t{%q, %s, lazy.Expr(%s), %v, %s, %s},\n", r.RuleID, begins, quoted(regex), r.Entropy, stringList(keywords), allow)
+		fmt.Fprintf(&b, "\t{%q, %s, lazy.Expr(%s), %v, %s, %s},\n", r.RuleID, begins, quoted(regex), r.Entropy,
+			stringList(keywords), allow)
 	}
 	b.WriteString("}\n")
 	cmd := exec.Command("gofmt")
@@ -141,15 +144,16 @@ func withFirstGroup(regex string, group int) string {
 
 var firstCapture = regexp.MustCompile(`^(?:[^(\\]|\\.|\(\?)*\(`)
 
-// The parts that many expressions have in common: what stands before a vendor's name, and what ends a value, which in a conversation may be
-// any sign but those within tokens.
+// The parts that many expressions have in common: what stands before a vendor's name, and what ends a value, which in a
+// conversation may be any sign but those within tokens.
 const (
 	anyBefore = `[\w.-]{0,50}?`
 	valueEnd  = `(?:[\x60'"\s;]|\\[nr]|$)`
 	anyEnd    = `(?:[^\w+/=-]|\\[nr]|$)`
 )
 
-// prepared finds out how a match begins, so that the expression need not be tried at each byte, and which keywords wake it.
+// prepared finds out how a match begins, so that the expression need not be tried at each byte, and which keywords wake
+// it.
 func prepared(regex string, keywords []string) (begins, expr string, wake []string) {
 	isNamed := strings.Contains(regex, anyBefore)
 	regex = strings.ReplaceAll(strings.ReplaceAll(regex, anyBefore, ""), valueEnd, anyEnd)

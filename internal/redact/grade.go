@@ -11,12 +11,13 @@ import (
 type grade int
 
 const (
-	noSecret     grade = iota // what text and code have anyway: a placeholder, a path, an expression, a version
-	wordLike                  // words ("umbrella"), numbers of four digits
-	wordPlus                  // words with a number, with signs or of mixed case ("umbrella7"); numbers of six digits and more
-	passwordLike              // digits or signs within words, letters that are no words ("umbr3lla!")
-	randomLike                // drawn by lot
-	never                     // no value has this grade
+	noSecret grade = iota // what text and code have anyway: a placeholder, a path, an expression, a version
+	wordLike              // words ("umbrella"), numbers of four digits
+	// words with a number, with signs or of mixed case ("umbrella7"); numbers of six digits and more
+	wordPlus
+	passwordLike // digits or signs within words, letters that are no words ("umbr3lla!")
+	randomLike   // drawn by lot
+	never        // no value has this grade
 )
 
 const (
@@ -42,7 +43,8 @@ func gradeOf(v string, delimited bool) grade {
 	if isFileName(v) || isSourceMap(v) {
 		return noSecret
 	}
-	if rules && constants.has(lower(before)) || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || isPlaceholder(v) || isCommonFormat(v) {
+	if rules && constants.has(lower(before)) || strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 ||
+		isPlaceholder(v) || isCommonFormat(v) {
 		return noSecret
 	}
 	p := profileOf(v)
@@ -54,18 +56,21 @@ func gradeOf(v string, delimited bool) grade {
 			return wordPlus
 		}
 		return wordLike
-	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && isExpression(v, p):
+	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)),
+		!delimited && isExpression(v, p):
 		return noSecret
 	case isPath(v, delimited, p):
 		return noSecret
-	case delimited && len(v) >= 16 && !p.wordy() && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "(") && entropy(v) > 3.5, p.random(v) && !strings.Contains(v, "://"):
+	case delimited && len(v) >= 16 && !p.wordy() && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "(") &&
+		entropy(v) > 3.5, p.random(v) && !strings.Contains(v, "://"):
 		return randomLike
 	case strings.ContainsAny(v, exprSigns) && (isCall(v) || !delimited && p.digits == 0):
 		return noSecret
 	}
 	l := p.gradeOfMix(v)
 	switch {
-	case l < passwordLike && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)), p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
+	case l < passwordLike && (p.wordy() && p.nameWord || !delimited && p.digits == 0 && isChain(v)),
+		p.nameWord && p.digits == 0 && 2*p.inVowelWords > p.letters && isName(v):
 		return noSecret
 	case len(v) < minValue && l > wordLike:
 		return l - 1
@@ -95,14 +100,18 @@ func isExpression(v string, p profile) bool {
 	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && onlyDigits(v[n+1:]) { // a sum
 		return true
 	}
-	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") || strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
-		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() && !hasBothCasesAndDigit(v) || strings.Contains(v, "&&") || strings.Contains(v, "||")
+	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") ||
+		strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
+		strings.Contains(v, ",") && strings.Contains(v, "=") ||
+		strings.Contains(v, "|") && p.wordy() && !hasBothCasesAndDigit(v) || strings.Contains(v, "&&") ||
+		strings.Contains(v, "||")
 }
 
 // isCall reports whether v is a call, an index or an expression.
 func isCall(v string) bool {
 	open := strings.IndexAny(v, "([{")
-	return open >= 0 && strings.IndexByte(")]};,([{", v[len(v)-1]) >= 0 && (open == 0 || isChain(v[:open]) || isName(v[:open])) || strings.IndexByte("&*!@#?~", v[0]) >= 0 && isName(v[1:])
+	return open >= 0 && strings.IndexByte(")]};,([{", v[len(v)-1]) >= 0 &&
+		(open == 0 || isChain(v[:open]) || isName(v[:open])) || strings.IndexByte("&*!@#?~", v[0]) >= 0 && isName(v[1:])
 }
 
 // isPath reports whether v is a path, an address, or the name of a thing in a cloud. As an argument, words of
@@ -125,7 +134,9 @@ func (p profile) gradeOfMix(v string) grade {
 	capitals, digits := hasUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch n := p.caseChanges; {
-	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && p.longestNumber > 1, capitals && (strong && signInWords.MatchString(v) || digits && isMadeUpPassword(v)):
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])),
+		n > 3 && !p.wordy(), n > 2 && p.longestNumber > 1,
+		capitals && (strong && signInWords.MatchString(v) || digits && isMadeUpPassword(v)):
 		return passwordLike
 	case digits, strong, capitals, strings.Count(v, "-") > 2:
 		return wordPlus
@@ -136,7 +147,8 @@ func (p profile) gradeOfMix(v string) grade {
 // signInWords is a sign that only passwords have between words.
 var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
 
-// isMadeUpPassword reports whether v is words with signs between them and a number behind or before, as people make passwords.
+// isMadeUpPassword reports whether v is words with signs between them and a number behind or before, as people make
+// passwords.
 func isMadeUpPassword(v string) bool {
 	return len(v) <= enoughOfValue && hasDigit(v) && strings.ContainsAny(v, "-_.+!") && madeUpForm.MatchString(v)
 }
@@ -154,15 +166,16 @@ func isChain(v string) bool {
 	return n > 1
 }
 
-// isConstant reports whether v is a name of code in capitals, or a number with letters before ("PROJ-123", "AES-256-CTR").
+// isConstant reports whether v is a name of code in capitals, or a number with letters before ("PROJ-123",
+// "AES-256-CTR").
 func isConstant(v string) bool {
 	return !hasLower(v) && (strings.Contains(v, "_") && isName(v) || constantForm.MatchString(v))
 }
 
 var constantForm = lazy.Expr(`^[A-Z]{1,8}(?:[-_]+(?:\d{1,8}|[A-Z]{1,8}\d{0,7}))+[-_]*$|^[A-Z]{0,7}\d{1,8}$`)
 
-// isNameOfCode reports whether v is an identifier, a path or a word, with nothing drawn by lot in it, and no word with a number behind it, as
-// people make passwords.
+// isNameOfCode reports whether v is an identifier, a path or a word, with nothing drawn by lot in it, and no word with
+// a number behind it, as people make passwords.
 func isNameOfCode(v string) bool {
 	p := profileOf(v)
 	if p.longestNumber > 3 || p.letters == 0 || len(v) > enoughOfValue || !nameOfCode.MatchString(v) {
@@ -194,7 +207,8 @@ var samples = setOf("hunter2 letmein s3cr3t s3cret secret123 mysecret supersecre
 // isFileName reports whether v is the name of a file made of words, or one that ssh-keygen gives.
 func isFileName(v string) bool {
 	n := strings.LastIndexByte(v, '.')
-	return strings.HasPrefix(v, "id_") && keyFile.MatchString(v) || n > 0 && fileEndings.has(v[n+1:]) && Wordy(v[:n]) && !strings.ContainsAny(v, strongSigns)
+	return strings.HasPrefix(v, "id_") && keyFile.MatchString(v) ||
+		n > 0 && fileEndings.has(v[n+1:]) && Wordy(v[:n]) && !strings.ContainsAny(v, strongSigns)
 }
 
 var (
@@ -246,7 +260,8 @@ func isPIN(v string) bool {
 	return len(v) >= 4 && len(v) <= 8 && onlyDigits(v)
 }
 
-// isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.
+// isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages
+// say.
 func isPhrase(v string) bool {
 	n := strings.Count(v, " ")
 	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || hasDigit(v)) && isText(v) && !hasNameWord(v)
@@ -254,7 +269,8 @@ func isPhrase(v string) bool {
 
 // isText reports whether v is words that may be a passphrase where it is called one.
 func isText(v string) bool {
-	return len(v) >= minValue && !isPlaceholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords.has(w) })
+	return len(v) >= minValue && !isPlaceholder(v) && wordsForm.MatchString(v) &&
+		!slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords.has(w) })
 }
 
 var (

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// homes turns the paths of home folders into "~": one's own, wherever it is, and what lies where systems put those of others. A name in a
-// path says who somebody is; what lies below says what was done.
+// homes turns the paths of home folders into "~": one's own, wherever it is, and what lies where systems put those of
+// others. A name in a path says who somebody is; what lies below says what was done.
 type homes struct {
 	paths, names []string // the user's, as they are and as agents make a folder's name of one; none: not known
 	words        []string // that are looked for: these, and what is before the names of others
@@ -74,7 +74,8 @@ func (h homes) homeAround(s, word string, lo, hi int) (from, to int) {
 	case word == "Users": // of Windows
 		drive := len(strings.TrimRight(before, separators)) - len("C:")
 		name := skip(s, hi, separators)
-		if drive >= 0 && lo-drive >= 3 && lo-drive <= 6 && isLetter(s[drive]) && (drive == 0 || !isLetter(s[drive-1])) && s[drive+1] == ':' && name > hi && name-hi <= 4 {
+		if drive >= 0 && lo-drive >= 3 && lo-drive <= 6 && isLetter(s[drive]) && (drive == 0 || !isLetter(s[drive-1])) &&
+			s[drive+1] == ':' && name > hi && name-hi <= 4 {
 			return drive, personEnd(s, name)
 		}
 	case word[0] == '-': // as agents make a folder's name of a path
@@ -83,7 +84,10 @@ func (h homes) homeAround(s, word string, lo, hi int) (from, to int) {
 			before = drive[:n-1]
 		}
 		if beginsPath(before) && word == "-Users-" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`) {
-			end := hi + strings.IndexFunc(s[hi:]+" ", func(r rune) bool { return r != '_' && !isAlphanumeric(byte(min(r, 0x7f))) })
+			end := hi + strings.IndexFunc(s[hi:]+" ", func(r rune) bool {
+				return r != '_' &&
+					!isAlphanumeric(byte(min(r, 0x7f)))
+			})
 			if end > hi && end-hi <= 32 && !nobody.has(strings.ToLower(s[hi:end])) && endsAt(s, end, "-"+endsPath) {
 				return len(before), end
 			}
@@ -125,9 +129,11 @@ func endsAt(s string, i int, signs string) bool {
 	return i == len(s) || strings.IndexByte(signs, s[i]) >= 0
 }
 
-// beginsPath reports whether a path may follow. A "~" or a letter does not begin one, so what was replaced is not replaced again.
+// beginsPath reports whether a path may follow. A "~" or a letter does not begin one, so what was replaced is not
+// replaced again.
 func beginsPath(before string) bool {
-	return before == "" || strings.HasSuffix(before, "file://") || strings.IndexByte(" \t\n\f\r\"'`=:(,[<>|;&{@", before[len(before)-1]) >= 0
+	return before == "" || strings.HasSuffix(before, "file://") ||
+		strings.IndexByte(" \t\n\f\r\"'`=:(,[<>|;&{@", before[len(before)-1]) >= 0
 }
 
 // nobody are the accounts that images and systems come with: Dockerfiles are full of them.

@@ -10,8 +10,8 @@ import (
 // maxKey is the size of a key at most.
 const maxKey = 1 << 14
 
-// privateKey is a key in PEM, SSH2's or PuTTY's form, whole or cut off at either end, on lines of its own, in a string with \n, or quoted
-// line by line. A key that stands alone with the words for it is left: it is a sample.
+// privateKey is a key in PEM, SSH2's or PuTTY's form, whole or cut off at either end, on lines of its own, in a string
+// with \n, or quoted line by line. A key that stands alone with the words for it is left: it is a sample.
 func privateKey(s *scanner, at window) {
 	t := s.t
 	if at.lo < s.key {
@@ -71,8 +71,8 @@ func (s *scanner) keyEnd(i int) int {
 	return s.key
 }
 
-// labelledKeyEnd is the end of a key with something before each line, as logs, searches and scripts have it; i where the END line is not here, or
-// less than half of what is before it looks like a key.
+// labelledKeyEnd is the end of a key with something before each line, as logs, searches and scripts have it; i where
+// the END line is not here, or less than half of what is before it looks like a key.
 func (s *scanner) labelledKeyEnd(i int) int {
 	part, _, _ := strings.Cut(s.t[i:min(len(s.t), i+maxKey)], "BEGIN") // of the next one
 	m := keyEndLine.FindStringIndex(part)
@@ -97,7 +97,8 @@ var (
 )
 
 const (
-	// betweenLines is what stands between the lines of a key, also where it is quoted, or printed behind the numbers of its lines.
+	// betweenLines is what stands between the lines of a key, also where it is quoted, or printed behind the numbers of
+	// its lines.
 	betweenLines = "(?:[ \t\r\n\\\\\"'`+,>|*.#-]|\\\\n)*"
 	lineNumber   = `(?:\d{1,6} *[\t:|→][ \t:→]*)?`
 	keyHeaders   = `(?:` + betweenLines + `[A-Za-z\d]+(?:-[\w-]+)?: [^\n]{0,80}\n)*`
@@ -105,7 +106,8 @@ const (
 
 var (
 	keyLines = lazy.Expr(`^` + keyHeaders + betweenLines + lineNumber + `(?:[A-Za-z\d+/=]{24,}|[A-Za-z\d+/=]{16,}$)` +
-		`(?:` + keyHeaders + betweenLines + lineNumber + `(?:[A-Za-z\d+/=]{16,}|[A-Za-z\d+/=]*=))*(?:` + betweenLines + lineNumber + `(?:[A-Za-z\d+/=]+` + betweenLines + lineNumber + `)?END [\w ]*--+)?`)
+		`(?:` + keyHeaders + betweenLines + lineNumber + `(?:[A-Za-z\d+/=]{16,}|[A-Za-z\d+/=]*=))*(?:` + betweenLines +
+		lineNumber + `(?:[A-Za-z\d+/=]+` + betweenLines + lineNumber + `)?END [\w ]*--+)?`)
 	keyTail = lazy.Expr(`(?:[A-Za-z\d+/=]{16,}` + betweenLines + `)+(?:[A-Za-z\d+/=]+` + betweenLines + `)?$`)
 )
 
@@ -133,7 +135,10 @@ var privatePart = lazy.Expr(`["'](?:d|k|p|q|dp|dq|qi)["'] *: *["']([^"'\n]{16,})
 func rawKey(s *scanner, at window) {
 	rest := lineRest(s.t, at.hi)
 	s.work += len(rest)
-	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r >= utf8.RuneSelf || !isBase64Byte(byte(r)) }) {
+	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool {
+		return r >= utf8.RuneSelf ||
+			!isBase64Byte(byte(r))
+	}) {
 		v := strings.TrimPrefix(strings.TrimLeft(part, "="), "0x")
 		if len(v) == 64 && isHashOrID(v) || len(v) == 44 && v[43] == '=' && hasBothCasesAndDigit(v) {
 			lo := at.hi + strings.Index(rest, v)

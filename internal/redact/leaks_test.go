@@ -55,7 +55,8 @@ func (d draw) pem(kind string, lines int) (whole, body string) {
 	for range lines {
 		b.WriteString(d.of(64, b64) + "\n")
 	}
-	return "-----BEGIN " + kind + "PRIVATE KEY" + "-----\n" + b.String() + "-----END " + kind + "PRIVATE KEY" + "-----", b.String()
+	return "-----BEGIN " + kind + "PRIVATE KEY" + "-----\n" + b.String() + "-----END " + kind + "PRIVATE KEY" + "-----",
+		b.String()
 }
 
 func (d draw) jwt() string {
@@ -75,66 +76,180 @@ func leaks(seed uint64) []leak {
 	ec, _ := d.pem("EC ", 4)
 	kube := base64.StdEncoding.EncodeToString([]byte(ec))
 	out := []leak{
-		{"github pat in a prompt", "gh" + "p_" + d.of(36, alnum), "use this token for now: {} — I'll rotate it tomorrow", false},
-		{"installation token in a clone URL", "gh" + "s_" + d.of(36, alnum), "`git clone https://x-access-token:{}@github.com/acme/api.git` fails with 403, why?", false},
-		{"password in a remote URL", d.password(), "git remote set-url origin https://deploy:{}@git.acme.dev/platform/api.git && git fetch", true},
-		{"aws pair exported", d.of(40, b64), "export AWS_ACCESS_KEY_ID=AK" + "IA" + d.of(16, upper32) + "\nexport AWS_SECRET_ACCESS_KEY={}\naws s3 ls s3://acme-builds", false},
-		{"aws credentials file", d.of(40, b64), "Here is what `cat ~/.aws/credentials` says:\n\n[default]\naws_access_key_id = AK" + "IA" + d.of(16, upper32) + "\naws_secret_access_key = {}\nregion = eu-central-1", false},
-		{"aws pair in prose", d.of(40, b64), "the access key id is AK" + "IA" + d.of(16, upper32) + " and the secret access key is {}, put both into the pipeline", false},
-		{"openai key in .env", "sk-" + "proj-" + d.of(48, alnum+"_-"), "My .env looks like this:\nPORT=3000\nOPENAI_API_KEY={}\nDEBUG=true\n\nand still I get a 401", false},
-		{"anthropic key in python", "sk-" + "ant-" + "api03-" + d.of(93, alnum+"_-") + "AA", "client = anthropic.Anthropic(api_key=\"{}\")\nmessage = client.messages.create(", false},
-		{"slack bot token in yaml", "xo" + "xb-" + d.of(12, digits) + "-" + d.of(13, digits) + "-" + d.of(24, alnum), "```yaml\nslack:\n  channel: '#deploys'\n  bot_token: {}\n```", false},
-		{"slack webhook", "T" + d.of(10, upper32) + "/B" + d.of(10, upper32) + "/" + d.of(24, alnum), "curl -X POST -H 'Content-type: application/json' --data '{\"text\":\"hi\"}' https://hooks.slack.com/services/{}", true},
-		{"stripe key in typescript", "sk_" + "live_" + d.of(24, alnum), "const stripe = new Stripe('{}', { apiVersion: '2024-06-20' });", false},
-		{"stripe webhook secret", "wh" + "sec_" + d.of(32, alnum), "set STRIPE_WEBHOOK_SECRET={} in the function's environment", false},
-		{"postgres URL in compose", d.password(), "    environment:\n      DATABASE_URL: postgres://app:{}@db:5432/shop?sslmode=disable\n    depends_on: [db]", false},
+		{
+			"github pat in a prompt", "gh" + "p_" + d.of(36, alnum), "use this token for now: {} — I'll rotate it tomorrow",
+			false,
+		},
+		{
+			"installation token in a clone URL", "gh" + "s_" + d.of(36, alnum),
+			"`git clone https://x-access-token:{}@github.com/acme/api.git` fails with 403, why?", false,
+		},
+		{
+			"password in a remote URL", d.password(),
+			"git remote set-url origin https://deploy:{}@git.acme.dev/platform/api.git && git fetch", true,
+		},
+		{"aws pair exported", d.of(40, b64), "export AWS_ACCESS_KEY_ID=AK" + "IA" + d.of(16, upper32) +
+			"\nexport AWS_SECRET_ACCESS_KEY={}\naws s3 ls s3://acme-builds", false},
+		{
+			"aws credentials file", d.of(40, b64),
+			"Here is what `cat ~/.aws/credentials` says:\n\n[default]\naws_access_key_id = AK" + "IA" + d.of(16, upper32) +
+				"\naws_secret_access_key = {}\nregion = eu-central-1", false,
+		},
+		{"aws pair in prose", d.of(40, b64), "the access key id is AK" + "IA" + d.of(16, upper32) +
+			" and the secret access key is {}, put both into the pipeline", false},
+		{
+			"openai key in .env", "sk-" + "proj-" + d.of(48, alnum+"_-"),
+			"My .env looks like this:\nPORT=3000\nOPENAI_API_KEY={}\nDEBUG=true\n\nand still I get a 401", false,
+		},
+		{
+			"anthropic key in python", "sk-" + "ant-" + "api03-" + d.of(93, alnum+"_-") + "AA",
+			"client = anthropic.Anthropic(api_key=\"{}\")\nmessage = client.messages.create(", false,
+		},
+		{
+			"slack bot token in yaml", "xo" + "xb-" + d.of(12, digits) + "-" + d.of(13, digits) + "-" + d.of(24, alnum),
+			"```yaml\nslack:\n  channel: '#deploys'\n  bot_token: {}\n```", false,
+		},
+		{
+			"slack webhook", "T" + d.of(10, upper32) + "/B" + d.of(10, upper32) + "/" + d.of(24, alnum),
+			"curl -X POST -H 'Content-type: application/json' --data '{\"text\":\"hi\"}' https://hooks.slack.com/services/{}",
+			true,
+		},
+		{
+			"stripe key in typescript", "sk_" + "live_" + d.of(24, alnum),
+			"const stripe = new Stripe('{}', { apiVersion: '2024-06-20' });", false,
+		},
+		{
+			"stripe webhook secret", "wh" + "sec_" + d.of(32, alnum),
+			"set STRIPE_WEBHOOK_SECRET={} in the function's environment", false,
+		},
+		{
+			"postgres URL in compose", d.password(),
+			"    environment:\n      DATABASE_URL: postgres://app:{}@db:5432/shop?sslmode=disable\n    depends_on: [db]", false,
+		},
 		{"mongodb+srv URL", d.password(), "MONGO_URI=\"mongodb+srv://reports:{}@cluster0.k3x9a.mongodb.net/reports\"", false},
 		{"redis URL without a user", d.password(), "it connects with redis://:{}@cache.internal:6379/0 and times out", false},
 		{"mysql -p", d.password(), "mysql -h db.internal -u root -p{} shop < dump.sql", true},
-		{"mysqldump --password", d.password(), "mysqldump --single-transaction --user=backup --password={} shop | gzip > shop.sql.gz", true},
-		{"PGPASSWORD before psql", d.password(), "PGPASSWORD={} psql -h db.internal -U app -c 'select count(*) from orders'", true},
+		{
+			"mysqldump --password", d.password(),
+			"mysqldump --single-transaction --user=backup --password={} shop | gzip > shop.sql.gz", true,
+		},
+		{
+			"PGPASSWORD before psql", d.password(), "PGPASSWORD={} psql -h db.internal -U app -c 'select count(*) from orders'",
+			true,
+		},
 		{"curl -u", d.password(), "curl -s -u admin:{} https://jenkins.acme.dev/job/api/build", true},
 		{"curl bearer", d.of(40, alnum), "curl -s -H \"Authorization: Bearer {}\" https://api.acme.dev/v1/me | jq .", true},
-		{"basic header in a dump", basic, "> GET /v2/_catalog HTTP/1.1\n> Host: registry.acme.dev\n> Authorization: Basic {}\n> Accept: */*", false},
-		{"X-API-Key in python", d.of(32, hex), "r = requests.get(url, headers={\"X-API-Key\": \"{}\", \"Accept\": \"application/json\"})", false},
-		{"token header in javascript", d.of(40, hex), "await fetch(`${base}/repos`, {\n  headers: { Authorization: 'Token {}' },\n});", false},
+		{
+			"basic header in a dump", basic,
+			"> GET /v2/_catalog HTTP/1.1\n> Host: registry.acme.dev\n> Authorization: Basic {}\n> Accept: */*", false,
+		},
+		{
+			"X-API-Key in python", d.of(32, hex),
+			"r = requests.get(url, headers={\"X-API-Key\": \"{}\", \"Accept\": \"application/json\"})", false,
+		},
+		{
+			"token header in javascript", d.of(40, hex),
+			"await fetch(`${base}/repos`, {\n  headers: { Authorization: 'Token {}' },\n});", false,
+		},
 		{"jwt in a cookie", d.jwt(), "the request had `Cookie: theme=dark; session={}; lang=de` and we answered 302", false},
 		{"jwt in prose", d.jwt(), "Decode {} and tell me why exp is wrong.", false},
-		{"rsa key pasted", rsaBody, strings.Replace(rsa, rsaBody, "{}", 1) + "\nThis is the deploy key, add it to the known keys", false},
+		{"rsa key pasted", rsaBody, strings.Replace(rsa, rsaBody, "{}", 1) +
+			"\nThis is the deploy key, add it to the known keys", false},
 		{"openssh key cut off", sshBody, "$ cat ~/.ssh/id_ed25519\n" + strings.SplitN(ssh, "\n", 2)[0] + "\n{}", false},
-		{"service account", pkcsBody, "{\"type\": \"service_account\", \"project_id\": \"acme\", \"private_key\": \"" + strings.ReplaceAll(strings.Replace(pkcs, pkcsBody, "{}", 1), "\n", "\\n") + "\", \"client_email\": \"ci@acme.iam\"}", false},
+		{
+			"service account", pkcsBody, "{\"type\": \"service_account\", \"project_id\": \"acme\", \"private_key\": \"" +
+				strings.ReplaceAll(strings.Replace(pkcs, pkcsBody, "{}", 1), "\n", "\\n") + "\", \"client_email\": \"ci@acme.iam\"}",
+			false,
+		},
 		{"kubeconfig client key", kube, "users:\n- name: admin\n  user:\n    client-key-data: {}\ncontexts: []", false},
-		{"kubernetes secret", base64.StdEncoding.EncodeToString([]byte(d.password())), "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ntype: Opaque\ndata:\n  password: {}", false},
-		{"kubectl from literal", d.password(), "kubectl -n shop create secret generic db --from-literal=username=app --from-literal=password={}", true},
+		{
+			"kubernetes secret", base64.StdEncoding.EncodeToString([]byte(d.password())),
+			"apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ntype: Opaque\ndata:\n  password: {}", false,
+		},
+		{
+			"kubectl from literal", d.password(),
+			"kubectl -n shop create secret generic db --from-literal=username=app --from-literal=password={}", true,
+		},
 		{"docker login -p", d.password(), "docker login -u ci -p {} registry.acme.dev", true},
 		{"sshpass", d.password(), "sshpass -p '{}' ssh deploy@10.0.4.17 'systemctl restart api'", true},
-		{"password in prose", d.password(), "The password for the staging database is {} (user app), can you check the migrations there?", false},
+		{
+			"password in prose", d.password(),
+			"The password for the staging database is {} (user app), can you check the migrations there?", false,
+		},
 		{"login pair in prose", d.password(), "Log in as admin@acme.dev / {} and look at the billing page.", false},
 		{"pw: in prose", d.password(), "vpn user: mkeller, pw: {}", false},
-		{"django secret key", "django-" + "insecure-" + d.of(50, lower+"!@#$%^&*(-_=+)"), "# SECURITY WARNING: keep the secret key used in production secret!\nSECRET_KEY = '{}'\n", false},
+		{
+			"django secret key", "django-" + "insecure-" + d.of(50, lower+"!@#$%^&*(-_=+)"),
+			"# SECURITY WARNING: keep the secret key used in production secret!\nSECRET_KEY = '{}'\n", false,
+		},
 		{"rails secret_key_base", d.of(128, hex), "production:\n  secret_key_base: {}\n", false},
-		{"connection string", d.password(), "\"ConnectionStrings\": {\n  \"Default\": \"Server=tcp:sql.acme.dev,1433;Database=shop;User Id=sa;Password={};Encrypt=true\"\n}", false},
-		{"azure account key", d.of(86, b64) + "==", "AZURE_STORAGE_CONNECTION_STRING='DefaultEndpointsProtocol=https;AccountName=acmelogs;AccountKey={};EndpointSuffix=core.windows.net'", false},
-		{"google maps key", "AI" + "za" + d.of(35, alnum+"_-"), "<script src=\"https://maps.googleapis.com/maps/api/js?key={}&libraries=places\"></script>", false},
-		{"google client secret", "GOC" + "SPX-" + d.of(28, alnum+"_-"), "client_id: 8842.apps.googleusercontent.com, client_secret: {}", false},
-		{"npmrc", "np" + "m_" + d.of(36, alnum), "echo '//registry.npmjs.org/:_authToken={}' > ~/.npmrc && npm publish", true},
-		{"pypirc", "pypi-" + "AgEIcHlwaS5vcmc" + d.of(120, alnum+"_-"), "[pypi]\n  username = __token__\n  password = {}\n", false},
+		{
+			"connection string", d.password(),
+			"\"ConnectionStrings\": {\n  \"Default\": \"Server=tcp:sql.acme.dev,1433;Database=shop;User Id=sa;Password={};Encrypt=true\"\n}", false,
+		},
+		{
+			"azure account key", d.of(86, b64) + "==",
+			"AZURE_STORAGE_CONNECTION_STRING='DefaultEndpointsProtocol=https;AccountName=acmelogs;AccountKey={};EndpointSuffix=core.windows.net'", false,
+		},
+		{
+			"google maps key", "AI" + "za" + d.of(35, alnum+"_-"),
+			"<script src=\"https://maps.googleapis.com/maps/api/js?key={}&libraries=places\"></script>", false,
+		},
+		{
+			"google client secret", "GOC" + "SPX-" + d.of(28, alnum+"_-"),
+			"client_id: 8842.apps.googleusercontent.com, client_secret: {}", false,
+		},
+		{
+			"npmrc", "np" + "m_" + d.of(36, alnum), "echo '//registry.npmjs.org/:_authToken={}' > ~/.npmrc && npm publish",
+			true,
+		},
+		{
+			"pypirc", "pypi-" + "AgEIcHlwaS5vcmc" + d.of(120, alnum+"_-"), "[pypi]\n  username = __token__\n  password = {}\n",
+			false,
+		},
 		{"tfvars", d.password(), "db_instance_class = \"db.t3.medium\"\ndb_username       = \"shop\"\ndb_password       = \"{}\"\n", false},
-		{"helm --set", d.password(), "helm upgrade --install pg bitnami/postgresql --set auth.postgresPassword={} --wait", true},
+		{
+			"helm --set", d.password(), "helm upgrade --install pg bitnami/postgresql --set auth.postgresPassword={} --wait",
+			true,
+		},
 		{"ansible become", d.password(), "ansible_user: deploy\nansible_become_pass: {}\nansible_port: 22", false},
-		{"spring properties", d.password(), "spring.datasource.username=shop\nspring.datasource.password={}\nspring.jpa.hibernate.ddl-auto=validate", false},
-		{"gitlab pat", "gl" + "pat-" + d.of(20, alnum+"_-"), "curl --header \"PRIVATE-TOKEN: {}\" \"https://gitlab.acme.dev/api/v4/projects\"", true},
-		{"discord bot", "MT" + d.of(24, alnum) + "." + d.of(6, alnum) + "." + d.of(38, alnum+"_-"), "bot.run(\"{}\")  # main guild", false},
-		{"telegram bot in a URL", d.of(10, "123456789") + ":AA" + d.of(33, alnum+"_-"), "curl -s https://api.telegram.org/bot{}/sendMessage -d chat_id=42 -d text=deployed", true},
+		{
+			"spring properties", d.password(),
+			"spring.datasource.username=shop\nspring.datasource.password={}\nspring.jpa.hibernate.ddl-auto=validate", false,
+		},
+		{
+			"gitlab pat", "gl" + "pat-" + d.of(20, alnum+"_-"),
+			"curl --header \"PRIVATE-TOKEN: {}\" \"https://gitlab.acme.dev/api/v4/projects\"", true,
+		},
+		{
+			"discord bot", "MT" + d.of(24, alnum) + "." + d.of(6, alnum) + "." + d.of(38, alnum+"_-"),
+			"bot.run(\"{}\")  # main guild", false,
+		},
+		{
+			"telegram bot in a URL", d.of(10, "123456789") + ":AA" + d.of(33, alnum+"_-"),
+			"curl -s https://api.telegram.org/bot{}/sendMessage -d chat_id=42 -d text=deployed", true,
+		},
 		{"twilio token", d.of(32, hex), "TWILIO_ACCOUNT_SID=AC" + d.of(32, hex) + "\nTWILIO_AUTH_TOKEN={}\n", false},
-		{"vault token", "hv" + "s." + d.of(95, alnum+"_-"), "VAULT_ADDR=https://vault.acme.dev VAULT_TOKEN={} vault kv get secret/api", true},
-		{"hugging face token", "h" + "f_" + d.of(34, alnum), "huggingface-cli login --token {} --add-to-git-credential", true},
+		{
+			"vault token", "hv" + "s." + d.of(95, alnum+"_-"),
+			"VAULT_ADDR=https://vault.acme.dev VAULT_TOKEN={} vault kv get secret/api", true,
+		},
+		{
+			"hugging face token", "h" + "f_" + d.of(34, alnum), "huggingface-cli login --token {} --add-to-git-credential",
+			true,
+		},
 		{"netrc", d.password(), "machine git.acme.dev login ci-bot password {}\n", false},
 		{"wp-config", d.password(), "define( 'DB_USER', 'wordpress' );\ndefine( 'DB_PASSWORD', '{}' );\ndefine( 'DB_HOST', 'localhost' );", false},
 		{"base64-wrapped key", wrapped, "echo {} | base64 -d >> .env", true},
 		{"json login", d.password(), "curl -s -X POST https://api.acme.dev/login -d '{\"username\": \"admin\", \"password\": \"{}\"}'", true},
-		{"client credentials form", d.of(40, alnum+"_~."), "curl -d 'grant_type=client_credentials&client_id=shop&client_secret={}' https://login.acme.dev/oauth/token", true},
-		{"sql identified by", d.password(), "CREATE USER 'report'@'%' IDENTIFIED BY '{}';\nGRANT SELECT ON shop.* TO 'report'@'%';", false},
+		{
+			"client credentials form", d.of(40, alnum+"_~."),
+			"curl -d 'grant_type=client_credentials&client_id=shop&client_secret={}' https://login.acme.dev/oauth/token", true,
+		},
+		{
+			"sql identified by", d.password(),
+			"CREATE USER 'report'@'%' IDENTIFIED BY '{}';\nGRANT SELECT ON shop.* TO 'report'@'%';", false,
+		},
 	}
 	return out
 }
@@ -143,7 +258,10 @@ func leaks(seed uint64) []leak {
 // editors and terminals do to it.
 func forms(l leak, d draw) map[string]string {
 	plain := strings.Replace(l.frame, "{}", l.secret, 1)
-	return map[string]string{"plain": plain, "split": split(l, d), "wrap": wrap(l, d), "json": quoted(plain), "shell": shell(plain)}
+	return map[string]string{
+		"plain": plain, "split": split(l, d), "wrap": wrap(l, d), "json": quoted(plain),
+		"shell": shell(plain),
+	}
 }
 
 // split is a string that the source code puts together.
@@ -221,7 +339,10 @@ func testLeaks(t *testing.T, r *redact.Redactor, seed uint64) {
 func pass(t *testing.T, r *redact.Redactor, text string, cmd bool) string {
 	t.Helper()
 	if cmd {
-		e, _ := apply(t, r, session.Entry{Sessions: []session.Session{{ToolCalls: []session.ToolCall{{Tool: "Bash", Cmd: text}}}}})
+		e, _ := apply(t, r, session.Entry{Sessions: []session.Session{{ToolCalls: []session.ToolCall{{
+			Tool: "Bash",
+			Cmd:  text,
+		}}}}})
 		if got := e.Sessions[0].ToolCalls[0].Cmd; len(text) <= session.CmdPrefix {
 			return got
 		}

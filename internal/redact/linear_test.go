@@ -22,7 +22,8 @@ func dense(n int) map[string]string {
 	always := func(s string) func(int) string { return func(int) string { return s } }
 	return map[string]string{
 		"users in JSON": fill(func(i int) string {
-			return fmt.Sprintf(`{"id":%d,"name":"user%d","password":"%s","token":"%s","email":"u%d@acme.dev"},`, i, i, d.password(), d.of(32, alnum), i)
+			return fmt.Sprintf(`{"id":%d,"name":"user%d","password":"%s","token":"%s","email":"u%d@acme.dev"},`, i, i,
+				d.password(), d.of(32, alnum), i)
 		}),
 		"users in JSON, one a line": fill(func(i int) string {
 			return fmt.Sprintf("{\"id\": %d, \"password\": \"%s\", \"token\": \"%s\"},\n", i, d.password(), d.of(32, hex))
@@ -64,7 +65,10 @@ func dense(n int) map[string]string {
 		"strings":        fill(always(`"secret9",`)),
 		"all keywords":   fill(func(i int) string { return keywords[i%len(keywords)] + []string{"=", " ", ": ", "-"}[i%4] }),
 		"one value":      "password: Xk9xKZjPEO6DvM4q\n" + fill(always("Xk9xKZjPEO6DvM4q ")),
-		"like values":    fill(func(i int) string { return "password='" + strings.Repeat("a1", 4+i%100) + fmt.Sprint(i) + "' " }),
+		"like values": fill(func(i int) string {
+			return "password='" + strings.Repeat("a1", 4+i%100) + fmt.Sprint(i) +
+				"' "
+		}),
 	}
 }
 

@@ -20,21 +20,25 @@ func TestLockFilesSurvive(t *testing.T) {
 	}
 	r := redact.New()
 	for _, name := range []string{
-		"golang.org/x/oauth2", "google.golang.org/api", "modernc.org/token", "github.com/nats-io/nkeys", "github.com/hashicorp/consul/api",
-		"js-tokens", "token-types", "@auth/core", "api-key", "secretbox", "keyring", "passport", "password-hash", "credentials", "secret",
+		"golang.org/x/oauth2", "google.golang.org/api", "modernc.org/token", "github.com/nats-io/nkeys",
+		"github.com/hashicorp/consul/api",
+		"js-tokens", "token-types", "@auth/core", "api-key", "secretbox", "keyring", "passport", "password-hash",
+		"credentials", "secret",
 	} {
 		for range 5 {
 			for _, text := range []string{
 				name + " v0.18.0 h1:" + sum(32) + "\n" + name + " v0.18.0/go.mod h1:" + sum(32),
 				`"` + name + `": {"version": "6.0.0", "integrity": "sha512-` + sum(64) + `"}`,
-				name + "@^4.0.0:\n  version \"4.0.0\"\n  resolved \"https://registry.yarnpkg.com/x/-/x-4.0.0.tgz#" + d.of(40, hex) + "\"\n  integrity sha512-" + sum(64),
+				name + "@^4.0.0:\n  version \"4.0.0\"\n  resolved \"https://registry.yarnpkg.com/x/-/x-4.0.0.tgz#" + d.of(40, hex) +
+					"\"\n  integrity sha512-" + sum(64),
 				"  /" + name + "@6.0.0:\n    resolution: {integrity: sha512-" + sum(64) + "}\n    engines: {node: '>=12'}",
 				`["` + name + `@4.0.0", "", {}, "sha512-` + sum(64) + `"],`,
 				"name = \"" + name + "\"\nversion = \"0.8.0\"\nchecksum = \"" + d.of(64, hex) + "\"",
 				name + "==25.2.1 \\\n    --hash=sha256:" + d.of(64, hex) + " \\\n    --hash=sha256:" + d.of(64, hex),
 				"    {file = \"" + name + "-25.2.1.tar.gz\", hash = \"sha256:" + d.of(64, hex) + "\"},",
 				`  "` + name + `": {:hex, :` + "x" + `, "2.6.0", "` + d.of(64, hex) + `", [:mix], [], "hexpm"},`,
-				name + ":\n    dependency: transitive\n    description:\n      name: " + name + "\n      sha256: \"" + d.of(64, hex) + "\"",
+				name + ":\n    dependency: transitive\n    description:\n      name: " + name + "\n      sha256: \"" +
+					d.of(64, hex) + "\"",
 			} {
 				if got := applyText(t, r, text); got != text {
 					t.Errorf("%q\nbecame %q", text, got)
@@ -49,14 +53,20 @@ func TestLongMarkdown(t *testing.T) {
 	d := draw{rand.New(rand.NewPCG(9, 9))}
 	for range 20 {
 		s := d.of(20, alnum) + "7x"
-		for _, before := range []string{"**Password:** ", "**Password:** `", "- **API key**: ", "* __Token__: ", "**DB password** = "} {
+		for _, before := range []string{
+			"**Password:** ", "**Password:** `", "- **API key**: ", "* __Token__: ",
+			"**DB password** = ",
+		} {
 			got := applyText(t, redact.New(), before+s)
 			if got == before+s {
 				t.Errorf("%q survived", before+s)
 			}
 		}
 	}
-	for _, text := range []string{"**Password:** at least 12 characters", "**Token:** see `auth/token.go`", "**API key**: set `API_KEY` in the environment"} {
+	for _, text := range []string{
+		"**Password:** at least 12 characters", "**Token:** see `auth/token.go`",
+		"**API key**: set `API_KEY` in the environment",
+	} {
 		if got := applyText(t, redact.New(), text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// What stands in the place of something that was taken out. None is empty, so that a turn of which nothing is left keeps its place and
-// identity, and that what stood on both sides can't join to something new.
+// What stands in the place of something that was taken out. None is empty, so that a turn of which nothing is left
+// keeps its place and identity, and that what stood on both sides can't join to something new.
 const (
 	Private  = "[private]"  // for a passage in <private>…</private>
 	Excluded = "[excluded]" // for a text that names a path of rekal.exclude
@@ -73,8 +73,8 @@ func cutCommand(s string) string {
 	return s
 }
 
-// cutTurn keeps at most session.MaxTurn bytes: whole runes, then a line that says how many bytes of the redacted turn are missing. A
-// marker that does not fit is left out whole.
+// cutTurn keeps at most session.MaxTurn bytes: whole runes, then a line that says how many bytes of the redacted turn
+// are missing. A marker that does not fit is left out whole.
 func cutTurn(s string) string {
 	if len(s) <= session.MaxTurn {
 		return s
@@ -91,8 +91,9 @@ func cutTurn(s string) string {
 // privateTag is a tag of <private>, also as HTML, URLs, JSON and shells write it.
 var privateTag = lazy.Expr(`(?i)(?:<|&(?:amp;)*lt;|&#0*60;|&#x0*3c;|%3c|\\u003c|\\x3c)\s*(\\*/|&#0*47;|&#x0*2f;|%2f|\\u002f|)\s*private(?:\s[^<>]*?)?\s*\\*(?:>|&(?:amp;)*gt;|&#0*62;|&#x0*3e;|%3e|\\u003e|\\x3e)`)
 
-// dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An unclosed one reaches to the end, and one that was
-// not opened, as its beginning stands in another record, from the start. It returns where the passages were, too.
+// dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An unclosed one reaches to the end,
+// and one that was not opened, as its beginning stands in another record, from the start. It returns where the passages
+// were, too.
 func dropPrivate(s string) (string, []window) {
 	folded := foldTags(s)
 	if !holdsTag(folded) {
@@ -177,7 +178,10 @@ func foldTag(r rune) rune {
 // alikeTag is the sign or letter of a tag that a sign or letter of another script looks like; 0 for none.
 var alikeTag = sync.OnceValue(func() *[0x3010]byte { //nolint:gochecknoglobals // read-only
 	var out [0x3010]byte
-	for tag, alike := range map[byte]string{'<': "‹⟨〈", '>': "›⟩〉", '/': "⁄∕", 'p': "рРΡρ", 'r': "гᴦ", 'i': "іІΙιӏɪı", 'v': "νѵᴠ", 'a': "аАΑαɑ", 't': "тТΤτᴛ", 'e': "еЕΕεҽ"} {
+	for tag, alike := range map[byte]string{
+		'<': "‹⟨〈", '>': "›⟩〉", '/': "⁄∕", 'p': "рРΡρ", 'r': "гᴦ", 'i': "іІΙιӏɪı",
+		'v': "νѵᴠ", 'a': "аАΑαɑ", 't': "тТΤτᴛ", 'e': "еЕΕεҽ",
+	} {
 		for _, r := range alike {
 			out[r] = tag
 		}

@@ -36,13 +36,14 @@ type name struct {
 // englishKeywords are the keywords of englishName.
 func englishKeywords() []string {
 	return []string{
-		"pass", "session", "pin", "puk", "otp", "2fa", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key",
+		"pass", "session", "pin", "puk", "otp", "2fa", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth",
+		"bearer", "key",
 		"identified by", "identified with", "securestring", " pat", "_pat", "code", "ssid", "wif", "cookie",
 	}
 }
 
-// englishName is the name of a secret that a keyword begins. It must be a word of its own, also within a longer name ("dbPassword",
-// "X-API-Key"), and the name must not go on to something that tells about a secret ("token_type").
+// englishName is the name of a secret that a keyword begins. It must be a word of its own, also within a longer name
+// ("dbPassword", "X-API-Key"), and the name must not go on to something that tells about a secret ("token_type").
 func englishName(t string, at window) (name, bool) {
 	n := name{lo: at.lo, end: at.hi, at: at}
 	for n.end < len(t) && n.end-at.hi < 40 && isLetter(t[n.end]) && (isLower(t[n.end]) || !isLower(t[n.end-1])) {
@@ -60,12 +61,14 @@ func englishName(t string, at window) (name, bool) {
 	n.flag = strings.HasPrefix(flag, "-") && !strings.ContainsAny(flag, "/=")
 	n.weak = m.weak && !n.flag && !upper || strings.Contains(wordUpTo(t, at.lo, &endsPart), "/")
 	rest := n.end
-	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) || n.end+1 < len(t) && (t[n.end] == '-' && isAlphanumeric(t[n.end+1]) || t[n.end] == '.' && isLower(t[n.end+1]))) {
+	for n.end < len(t) && n.end-rest < 40 && (isWordByte(t[n.end]) ||
+		n.end+1 < len(t) && (t[n.end] == '-' && isAlphanumeric(t[n.end+1]) || t[n.end] == '.' && isLower(t[n.end+1]))) {
 		n.end++
 	}
 	if rest == n.end {
 		sign := skip(t, n.end, "\"'")
-		if n.kind == passVerb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 || upper && strings.HasPrefix(t[n.end:], "=") || sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0) {
+		if n.kind == passVerb && !glued && (at.lo > 0 && strings.IndexByte("_.", t[at.lo-1]) >= 0 ||
+			upper && strings.HasPrefix(t[n.end:], "=") || sign < len(t) && strings.IndexByte(":=", t[sign]) >= 0) {
 			n.kind = password
 		}
 		return n, true
@@ -84,7 +87,10 @@ type meaning struct {
 
 // meanings are those of the words that name secrets.
 var meanings = sync.OnceValue(func() map[string]meaning { //nolint:gochecknoglobals // read-only
-	out := map[string]meaning{"identified by": {password, true}, "identified with": {password, true}, " pat": {token, true}, "_pat": {token, true}}
+	out := map[string]meaning{
+		"identified by": {password, true}, "identified with": {password, true},
+		" pat": {token, true}, "_pat": {token, true},
+	}
 	for m, words := range map[meaning]string{
 		{passVerb, false}: "pass",
 		{password, false}: "passw pw pwd psk password passwords passwd passphrase passphrases passcode securestring",
@@ -188,7 +194,8 @@ func foreignName(t string, at window) (name, bool) {
 	capitals := strings.ToUpper(t[at.lo:at.hi]) == t[at.lo:at.hi] // of any script
 	if first, _ := utf8.DecodeRuneInString(t[at.lo:]); first < caseless {
 		rest := t[at.hi:min(len(t), at.hi+maxEnding+utf8.UTFMax)]
-		n.end += len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsLetter(r) && r < caseless && (capitals || !unicode.IsUpper(r)) }))
+		n.end += len(rest) - len(strings.TrimLeftFunc(rest,
+			func(r rune) bool { return unicode.IsLetter(r) && r < caseless && (capitals || !unicode.IsUpper(r)) }))
 	}
 	r, _ := utf8.DecodeRuneInString(t[n.end:])
 	return n, n.end-at.hi <= maxEnding && (n.end > at.hi || !unicode.IsUpper(r) || capitals) && standsAlone(t, at)
@@ -196,7 +203,8 @@ func foreignName(t string, at window) (name, bool) {
 
 var (
 	forCode = lazy.Expr(`(?i)(?:sicherheits|bestätigungs|einmal|prüf|verificatie)code|^c[oó]d(?:e|igo|ice) d|kod|код|验证码|驗證碼|認証コード|確認コード|번호$`)
-	// forToken is a name that is not a password's, but for forWifi, a key that people think up; forPhrase one for several words.
+	// forToken is a name that is not a password's, but for forWifi, a key that people think up; forPhrase one for several
+	// words.
 	forToken  = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
 	forWifi   = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
 	forPhrase = lazy.Expr(`(?i)phrase|frase|фраза`)
@@ -217,7 +225,8 @@ func occasionName(t string, at window) (name, bool) {
 		n.end = call + 1
 		return n, true
 	}
-	if n.kind == password || slices.Contains(called, word) && (!strings.HasPrefix(t[at.hi:], " ") || !isQuoteAt(t, at.hi+1)) ||
+	if n.kind == password || slices.Contains(called, word) &&
+		(!strings.HasPrefix(t[at.hi:], " ") || !isQuoteAt(t, at.hi+1)) ||
 		at.hi < len(t) && isLetter(t[at.hi-1]) && (isWordByte(t[at.hi]) || t[at.hi] == '-') {
 		return n, false
 	}

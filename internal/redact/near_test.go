@@ -44,14 +44,21 @@ func TestTies(t *testing.T) {
 func TestMentionsSurvive(t *testing.T) {
 	r := redact.New()
 	for _, s := range []string{
-		"the token cache was broken by 4c1f6e0a9b8d7c6e5f4a3b2c1d0e9f8a7b6c5d4e", "git log -S'password=' --oneline", "token: Foo32,Bar64",
+		"the token cache was broken by 4c1f6e0a9b8d7c6e5f4a3b2c1d0e9f8a7b6c5d4e", "git log -S'password=' --oneline",
+		"token: Foo32,Bar64",
 		"admin: Ann Miller", "Grafana admin: enabled", "the key here is cache-v2-linux-64",
-		"The password policy is enforced by validatePassword", "func hash(password string) string { return pbkdf2Key(password, salt, 4096) }",
-		"pass `repoRoot` to the checker", "type State struct{ pass *analysis.Pass; lastToken int }", `{"login":"EntityProcess","id":12345678}`,
-		"passwordRef:\n  existingSecret: grafana-admin", "vault kv get -field=password kv/prod/db", "mysql -u root -p production < schema.sql",
-		"Token: \"#ABB2BF\",", "cache restored from key: mise-v0-linux-x64", "rsync --password-file=/etc/rsync.pw backup@nas::data /mnt",
-		"calls LookupDBCredential → lookupEntireDBToken → fetch", `printf 'host=localhost:8080\nusername=me\n\n' | git credential fill`,
-		"3*time.Second+Offset1 before the README.md#L12 of pkg@1.2.3", "password=${DB_PASSWORD}", "'password' => ['required', 'confirmed']",
+		"The password policy is enforced by validatePassword",
+		"func hash(password string) string { return pbkdf2Key(password, salt, 4096) }",
+		"pass `repoRoot` to the checker", "type State struct{ pass *analysis.Pass; lastToken int }",
+		`{"login":"EntityProcess","id":12345678}`,
+		"passwordRef:\n  existingSecret: grafana-admin", "vault kv get -field=password kv/prod/db",
+		"mysql -u root -p production < schema.sql",
+		"Token: \"#ABB2BF\",", "cache restored from key: mise-v0-linux-x64",
+		"rsync --password-file=/etc/rsync.pw backup@nas::data /mnt",
+		"calls LookupDBCredential → lookupEntireDBToken → fetch",
+		`printf 'host=localhost:8080\nusername=me\n\n' | git credential fill`,
+		"3*time.Second+Offset1 before the README.md#L12 of pkg@1.2.3", "password=${DB_PASSWORD}",
+		"'password' => ['required', 'confirmed']",
 	} {
 		if got := applyText(t, r, s); got != s {
 			t.Errorf("%q became %q", s, got)

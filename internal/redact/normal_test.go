@@ -54,7 +54,10 @@ func (d draw) disguise(secret string) string {
 // Titles are cut at every length within the secret.
 func TestOneSecretOnePlace(t *testing.T) {
 	r := redact.New()
-	said := []string{"password=%s ok", "use the token %s for it", "DB_PASSWORD: %s\nthen go on", "curl -H 'Authorization: Bearer %s' x", "%s"}
+	said := []string{
+		"password=%s ok", "use the token %s for it", "DB_PASSWORD: %s\nthen go on",
+		"curl -H 'Authorization: Bearer %s' x", "%s",
+	}
 	for seed := range uint64(300) {
 		d := draw{rand.New(rand.NewPCG(seed, 17))}
 		secret := "gh" + "p_" + d.of(36, alnum)
@@ -141,7 +144,8 @@ func TestTitleOfAPromptIsCutBehindRedaction(t *testing.T) {
 		e.Sessions[0].Title = session.PromptTitle(prompt)
 		got, _ := apply(t, redact.New(), e)
 		title := got.Sessions[0].Title
-		if strings.Contains(title, secret[:5]) || strings.Count(title, "[") != strings.Count(title, "]") || title != session.PromptTitle(got.Sessions[0].Turns[0].Content) {
+		if strings.Contains(title, secret[:5]) || strings.Count(title, "[") != strings.Count(title, "]") ||
+			title != session.PromptTitle(got.Sessions[0].Turns[0].Content) {
 			t.Errorf("pad %d: %q", pad, title)
 		}
 	}

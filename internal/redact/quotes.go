@@ -19,12 +19,16 @@ func stringAt(t string, i int) (lo, hi int, closed bool) {
 	return i, i, false
 }
 
-// longStringAt is the content of a string that begins at i with three quotes, or as only Perl, Ruby or Elixir write one; 0, 0 for none.
+// longStringAt is the content of a string that begins at i with three quotes, or as only Perl, Ruby or Elixir write
+// one; 0, 0 for none.
 func longStringAt(t string, i int) (int, int) {
 	if i >= len(t) || strings.IndexByte("'\"q%~", t[i]) < 0 {
 		return 0, 0
 	}
-	for _, open := range []string{"'''", `"""`, "q{", "q(", "q[", "qq{", "qq(", "%q(", "%q{", "%Q(", "%Q{", "~s(", "~s{", "~S("} {
+	for _, open := range []string{
+		"'''", `"""`, "q{", "q(", "q[", "qq{", "qq(", "%q(", "%q{", "%Q(", "%Q{", "~s(", "~s{",
+		"~S(",
+	} {
 		if t[i] == open[0] && strings.HasPrefix(t[i:], open) {
 			end := open
 			if n := strings.IndexByte("{([", open[len(open)-1]); n >= 0 {
@@ -79,7 +83,10 @@ func userPrefixSize(v string) int { return prefixSize(v, ':') }
 func prefixSize(v string, sign byte) int {
 	n := strings.IndexByte(v[:min(len(v), 33)], sign)
 	if n < 1 || n+1 == len(v) || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") ||
-		strings.IndexFunc(v[:n], func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != '-' }) >= 0 {
+		strings.IndexFunc(v[:n], func(r rune) bool {
+			return r >= utf8.RuneSelf ||
+				!isWordByte(byte(r)) && r != '.' && r != '-'
+		}) >= 0 {
 		return 0
 	}
 	return n + 1
@@ -111,8 +118,8 @@ func (s *scanner) valueAt(i int) (lo, hi int) {
 // maxPieces is how many pieces of a value separators part: of 256 random signs, 11 are separators.
 const maxPieces = 16
 
-// endOfPieces is the end of a value whose first piece is lo to hi, and that may hold separators, as passwords do. Pieces that are of one value from
-// some place on are so from all.
+// endOfPieces is the end of a value whose first piece is lo to hi, and that may hold separators, as passwords do.
+// Pieces that are of one value from some place on are so from all.
 func (s *scanner) endOfPieces(lo, hi int) int {
 	t, at := s.t, []int(nil)
 	for n := 1; n < maxPieces && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-lo < longestValue; n++ {
@@ -140,15 +147,18 @@ func (s *scanner) endOfPieces(lo, hi int) int {
 // separators end values in queries, lists, tables and shells, and stand in passwords alike.
 const separators = ",;&|"
 
-// continuesValue reports whether what follows a separator is a part of the value before it: it is no name that is given something, no list, and no
-// expression of names.
+// continuesValue reports whether what follows a separator is a part of the value before it: it is no name that is given
+// something, no list, and no expression of names.
 func continuesValue(v, rest string, n int) bool {
 	sign, piece := rest[0], rest[1:n]
-	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) || (sign == ';' || sign == ',') && !strings.ContainsAny(piece, digitSet+strongSigns) {
+	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) ||
+		(sign == ';' || sign == ',') && !strings.ContainsAny(piece, digitSet+strongSigns) {
 		return false
 	}
-	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) || strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
-		isPlaceholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) || !isAlphanumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
+	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) ||
+		strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
+		isPlaceholder(v) || isChain(piece) || isChain(v) || isCommonFormat(piece) || isCommonFormat(v) ||
+		!isAlphanumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
 		return false
 	}
 	if hasBothCasesAndDigit(v) && len(v) > 3 { // "Nutmeg3&Clove12"
@@ -158,10 +168,12 @@ func continuesValue(v, rest string, n int) bool {
 		return true
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v) || len(v) < 4 && !hasUpper(v+piece) // "u1,v22"
-	return !names && hasDigit(v+piece) && (sign != ',' || gradeOf(v+piece, false) >= passwordLike && lower(v+piece) != v+piece)
+	return !names && hasDigit(v+piece) && (sign != ',' ||
+		gradeOf(v+piece, false) >= passwordLike && lower(v+piece) != v+piece)
 }
 
-// valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.
+// valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for
+// a value.
 func (s *scanner) valueEnd(i int, ascii bool) int {
 	t, from, run := s.t, i, &s.runs[0]
 	if ascii {
@@ -181,7 +193,8 @@ func (s *scanner) valueEnd(i int, ascii bool) int {
 				continue
 			}
 			last := i+1 == len(t)
-			if c == '\\' && !last && strings.IndexByte("nrt", t[i+1]) >= 0 || valueStops[c] && (c != ')' || last || !isAlphanumeric(t[i+1])) {
+			if c == '\\' && !last && strings.IndexByte("nrt", t[i+1]) >= 0 ||
+				valueStops[c] && (c != ')' || last || !isAlphanumeric(t[i+1])) {
 				break
 			}
 			i++

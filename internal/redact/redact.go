@@ -1,16 +1,17 @@
 // Package redact takes secrets out of everything that is about to be stored.
 //
-// In: a session.Entry as decoders and git made it. Out: an Entry with an unexported field. The codec accepts nothing else, so text that
-// was not redacted cannot reach the ledger. IDs, hashes, e-mail addresses and times stay.
+// In: a session.Entry as decoders and git made it. Out: an Entry with an unexported field. The codec accepts nothing
+// else, so text that was not redacted cannot reach the ledger. IDs, hashes, e-mail addresses and times stay.
 //
-// The rules are gitleaks v8.30.1's default ones (gitleaks.go), formats that vendors document (vendors.go), detectors of our own (formats.go), and values that the machine knows to be
-// secret, or that were found before. They see each text in several readings (forms.go). A found value is replaced by "[REDACTED:rule-id]"
-// everywhere in the entry, unless it is an ordinary word. Before the rules, each text but a path is normalised, <private>…</private> becomes
-// "[private]", text that names an excluded path "[excluded]", and a home folder "~".
+// The rules are gitleaks v8.30.1's default ones (gitleaks.go), formats that vendors document (vendors.go), detectors of
+// our own (formats.go), and values that the machine knows to be secret, or that were found before. They see each text
+// in several readings (forms.go). A found value is replaced by "[REDACTED:rule-id]" everywhere in the entry, unless it
+// is an ordinary word. Before the rules, each text but a path is normalised, <private>…</private> becomes "[private]",
+// text that names an excluded path "[excluded]", and a home folder "~".
 //
-// Promises: the same entry gives the same result; applying twice is applying once; the output is valid UTF-8; the given entry does not change;
-// a normalised text (session.PlainText) without findings comes out byte for byte. A Redactor is safe for concurrent use. It reads no file, and
-// never logs or stores a secret's value or hash.
+// Promises: the same entry gives the same result; applying twice is applying once; the output is valid UTF-8; the given
+// entry does not change; a normalised text (session.PlainText) without findings comes out byte for byte. A Redactor is
+// safe for concurrent use. It reads no file, and never logs or stores a secret's value or hash.
 package redact
 
 import (
@@ -23,7 +24,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Entry is a session.Entry that has been through redaction. Only Apply makes one that says something; the zero value is an empty entry.
+// Entry is a session.Entry that has been through redaction. Only Apply makes one that says something; the zero value is
+// an empty entry.
 type Entry struct{ entry session.Entry }
 
 // Entry returns the redacted entry. Its slices are shared: read them only.
@@ -46,10 +48,11 @@ type Settings struct {
 	Homes   []string         // the user's home folder by each of its paths, which become "~"
 	// Remembered holds the values that were found earlier in this clone. nil: none.
 	Remembered Remembered
-	// Published reports who has the candidates anyway: as a whole word in a committed file, or as the name of a path, a branch or an author.
-	// Each scan asks once, and only about what generic rules found. nil: nobody has.
+	// Published reports who has the candidates anyway: as a whole word in a committed file, or as the name of a path, a
+	// branch or an author. Each scan asks once, and only about what generic rules found. nil: nobody has.
 	Published func(ctx context.Context, candidates []string) ([]Publicity, error)
-	// Excused is told which values stay only because they are Committed: somebody has to look again before they are sent. nil: nobody.
+	// Excused is told which values stay only because they are Committed: somebody has to look again before they are sent.
+	// nil: nobody.
 	Excused func(ctx context.Context, values []Value) error
 }
 
@@ -58,8 +61,9 @@ type Publicity int
 
 const (
 	Unpublished Publicity = iota
-	Committed             // it stands in commits here that no remote is known to have: that excuses a name of code, and no other value
-	Pushed                // a remote has it
+	// it stands in commits here that no remote is known to have: that excuses a name of code, and no other value
+	Committed
+	Pushed // a remote has it
 )
 
 // Remembered finds values that an earlier Apply found, without knowing them. It is safe for concurrent use.
@@ -91,15 +95,16 @@ type Redactor struct {
 	excused func(ctx context.Context, values []Value) error
 }
 
-// New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about 1 ms) at the first text, and each rule is
-// compiled when a text first holds one of its keywords.
+// New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about 1 ms) at the first
+// text, and each rule is compiled when a text first holds one of its keywords.
 func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
 func With(s Settings) *Redactor {
 	return &Redactor{
-		rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Homes), exclude: newExcluder(s.Exclude),
-		memory: s.Remembered, public: s.Published, excused: s.Excused,
+		rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Homes),
+		exclude: newExcluder(s.Exclude),
+		memory:  s.Remembered, public: s.Published, excused: s.Excused,
 	}
 }
 
@@ -107,8 +112,8 @@ func With(s Settings) *Redactor {
 // Nearly all entries need one scan, those with findings two.
 const maxRounds = 10
 
-// Apply returns e without its secrets, and what was replaced. Turns are then cut to session.MaxTurn bytes and commands to session.CmdPrefix
-// runes, never inside a marker. It fails when ctx ends.
+// Apply returns e without its secrets, and what was replaced. Turns are then cut to session.MaxTurn bytes and commands
+// to session.CmdPrefix runes, never inside a marker. It fails when ctx ends.
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
 	rep := Report{Marks: r.exclude.drop(&e)}
@@ -279,8 +284,8 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 	return out, made
 }
 
-// madeTitle is a title that is the beginning of a prompt in the same entry. What is cut off a secret, no rule knows, so it is not redacted
-// by itself.
+// madeTitle is a title that is the beginning of a prompt in the same entry. What is cut off a secret, no rule knows, so
+// it is not redacted by itself.
 type madeTitle struct {
 	title  *string
 	prompt *text
@@ -288,7 +293,8 @@ type madeTitle struct {
 
 func (m madeTitle) place() Mark { return Mark{Session: m.prompt.place.Session, In: InTitle, Turn: -1} }
 
-// remake makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of the title, too.
+// remake makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of
+// the title, too.
 func (m madeTitle) remake() *text {
 	*m.title = session.PromptTitle(*m.prompt.at)
 	t := &text{at: m.title, place: m.place()}

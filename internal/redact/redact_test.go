@@ -155,7 +155,10 @@ func TestPrivate(t *testing.T) {
 		{"opened elsewhere, behind another", "a<private>b</private>c</private>d<private>e", "[private]d[private]"},
 		{"blanks", "a< private >b</ private>c< / private >d", "[private]d"},
 		{"escaped", "a&lt;private&gt;b&lt;/Private&gt;c", "a[private]c"},
-		{"HTML's numbers", "a&#60;private&#62;b&#x3C;/private&#x3e;c&#060;private>d&#60;&#47;private>e", "a[private]c[private]e"},
+		{
+			"HTML's numbers", "a&#60;private&#62;b&#x3C;/private&#x3e;c&#060;private>d&#60;&#47;private>e",
+			"a[private]c[private]e",
+		},
 		{"URL", "a%3Cprivate%3Eb%3c%2Fprivate%3ec", "a[private]c"},
 		{"JSON", `a\u003cprivate\u003eb\u003C/private\u003Ec`, "a[private]c"},
 		{"shell", `a\<private\>b\</private\>c`, `a\[private]c`},

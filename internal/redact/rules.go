@@ -14,9 +14,10 @@ import (
 
 // ruleset is gitleaks' default rules (gitleaks.go) and the detectors of our own, by the keywords that wake them.
 //
-// Its own detector is not used: that compiles all its rules (14 ms) behind viper (6 ms) for texts that mostly need five, runs each rule over
-// the whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines and columns where offsets are needed. The path
-// patterns that some rules carry are not asked: a conversation quotes files without naming them.
+// Its own detector is not used: that compiles all its rules (14 ms) behind viper (6 ms) for texts that mostly need
+// five, runs each rule over the whole text, honours a "gitleaks:allow" comment that anybody can write, and gives lines
+// and columns where offsets are needed. The path patterns that some rules carry are not asked: a conversation quotes
+// files without naming them.
 type ruleset struct {
 	once     sync.Once
 	table    []rule // gitleaks' and vendors'
@@ -37,10 +38,12 @@ type ruleset struct {
 // KnownValue is the rule of values that the machine knows to be secret.
 const KnownValue = "known-value"
 
-// keywordHead is the size of the shortest keyword, in bytes. A shorter one is told to the searcher with each byte that may follow.
+// keywordHead is the size of the shortest keyword, in bytes. A shorter one is told to the searcher with each byte that
+// may follow.
 const keywordHead = 3
 
-// wakeTarget is what a keyword of size bytes wakes: i is the number of a rule of the table, or of a detector, which are numbered behind these.
+// wakeTarget is what a keyword of size bytes wakes: i is the number of a rule of the table, or of a detector, which are
+// numbered behind these.
 type wakeTarget struct{ i, size int }
 
 // detector is a rule of our own: it is woken by a keyword in lower case, and looks at what stands around it.
@@ -53,7 +56,8 @@ type detector struct {
 // load indexes the rules' keywords, and asks for what the machine knows to be secret.
 func (s *ruleset) load() {
 	s.once.Do(func() {
-		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, "discord-bot-token": true, KnownValue: true}, detectors()
+		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, "discord-bot-token": true, KnownValue: true},
+			detectors()
 		s.table = slices.Concat(gitleaks, vendorRules())
 		all := make([]waking, 0, 5000) // mostly of short keywords
 		wakes := func(i int, rule string, keywords []string) {
@@ -104,7 +108,8 @@ func appendLonger(all []waking, keyword string, t wakeTarget) []waking {
 	return all
 }
 
-// indexKeywords makes the searcher of the keywords, and says by the number of each what it wakes. Each hook with a session pays for it.
+// indexKeywords makes the searcher of the keywords, and says by the number of each what it wakes. Each hook with a
+// session pays for it.
 func (s *ruleset) indexKeywords(all []waking) {
 	slices.SortFunc(all, func(a, b waking) int { return cmp.Or(strings.Compare(a.word, b.word), a.i-b.i) })
 	words, targets := make([]string, 0, len(all)), make([]wakeTarget, len(all))
@@ -155,8 +160,8 @@ var isNamed = sync.OnceValue(func() map[string]bool { //nolint:gochecknoglobals 
 	return out
 })
 
-// allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a path, a line or a commit
-// is left out: there are none here.
+// allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a
+// path, a line or a commit is left out: there are none here.
 type allowlist struct {
 	inMatch bool // regex is asked of the match, else of the secret
 	regex   *lazy.Regexp
@@ -183,7 +188,8 @@ func (s *scanner) runRule(r *rule, i int, at window) {
 		})
 		return
 	}
-	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) || r.begins == named && !isAssignedTo(s.t, at.hi) {
+	if at.lo < s.done[i] || r.begins == withWord && at.lo > 0 && isWordByte(s.t[at.lo-1]) ||
+		r.begins == named && !isAssignedTo(s.t, at.hi) {
 		return
 	}
 	hi := min(len(s.t), at.hi+reachOfRule)
@@ -197,7 +203,8 @@ func (s *scanner) runRule(r *rule, i int, at window) {
 	}
 }
 
-// isAssignedTo reports whether a sign with which gitleaks' rules have a name be given a value follows i, as near as they want it.
+// isAssignedTo reports whether a sign with which gitleaks' rules have a name be given a value follows i, as near as
+// they want it.
 func isAssignedTo(t string, i int) bool {
 	const most = 40 // bytes: the rest of the name
 	end := min(len(t), i+most)
@@ -208,20 +215,23 @@ func isAssignedTo(t string, i int) bool {
 	return i < len(t) && strings.IndexByte("=:>|?,", t[i]) >= 0
 }
 
-// isIDOfVendor reports whether a named rule found an ID, a hash or a word, and no name before it says that it gives access.
+// isIDOfVendor reports whether a named rule found an ID, a hash or a word, and no name before it says that it gives
+// access.
 func (s *scanner) isIDOfVendor(nameLo, lo, hi int) bool {
 	v := s.t[lo:hi]
 	if isInLockFileHash(s.t, lo) || isPlaceholder(v) || Wordy(v) && !hasDigit(v) {
 		return true
 	}
 	name := s.t[runStart(s.t, nameLo, maxWordBefore, "_-."):lo]
-	return (isHashOrID(v) || isUUID(v)) && !hasNameWord(name) && !strings.Contains(lower(name), "client") && !strings.Contains(lower(name), "login")
+	return (isHashOrID(v) || isUUID(v)) && !hasNameWord(name) && !strings.Contains(lower(name), "client") &&
+		!strings.Contains(lower(name), "login")
 }
 
 // maxWordBefore is how much of a name before a vendor's is looked at, in bytes.
 const maxWordBefore = 50
 
-// addMatch notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
+// addMatch notes what a rule found. It follows detectRule of gitleaks v8.30.1, but for "gitleaks:allow" comments, which
+// are not heeded.
 func (s *scanner) addMatch(r *rule, lo, hi int) {
 	lo = skip(s.t, lo, "\n")
 	match := strings.TrimRight(s.t[lo:max(lo, hi)], "\n")
@@ -230,10 +240,12 @@ func (s *scanner) addMatch(r *rule, lo, hi int) {
 		a, b = firstGroup(m)
 	}
 	secret := match[a:b]
-	if r.begins == named && s.isIDOfVendor(lo, lo+a, lo+b) || a == 0 && r.begins != anywhere && !hasDigit(secret) && Wordy(secret) {
+	if r.begins == named && s.isIDOfVendor(lo, lo+a, lo+b) ||
+		a == 0 && r.begins != anywhere && !hasDigit(secret) && Wordy(secret) {
 		return
 	}
-	if (r.entropy == 0 || entropy(secret) > r.entropy) && !isAllowed(allowedAnywhere, match, secret) && !isAllowed(r.allow, match, secret) {
+	if (r.entropy == 0 || entropy(secret) > r.entropy) && !isAllowed(allowedAnywhere, match, secret) &&
+		!isAllowed(r.allow, match, secret) {
 		s.out = append(s.out, span{lo: lo + a, hi: lo + b, rule: r.id, trigger: r.id})
 	}
 }

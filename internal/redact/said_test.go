@@ -40,7 +40,8 @@ func (d draw) drawn(way string) (text, secret string) {
 	}
 	kind := kinds[way[0]]
 	secret = kind()
-	text = strings.NewReplacer("{n}", kind(), "{u}", uuid(), "{x}", kinds['x'](), "{D}", d.of(16, digits), "{K}", d.of(16, upper32),
+	text = strings.NewReplacer("{n}", kind(), "{u}", uuid(), "{x}", kinds['x'](), "{D}", d.of(16, digits), "{K}",
+		d.of(16, upper32),
 		"{U}", d.of(27, upper32), "{S}", d.of(8, alnum), `\n`, "\n", `\t`, "\t", `\r`, "\r", `\\`, `\`).Replace(way[2:])
 	return strings.ReplaceAll(text, "{}", secret), secret
 }

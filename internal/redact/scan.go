@@ -63,8 +63,9 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text, published map[stri
 	return f, nil
 }
 
-// scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants a quote or a word's
-// beginning before a secret does not see it behind \" or \n, as in tool input or output that was quoted into a turn.
+// scanReadings returns what the rules find in t as it stands, and as it reads with something undone. A rule that wants
+// a quote or a word's beginning before a secret does not see it behind \" or \n, as in tool input or output that was
+// quoted into a turn.
 func (s *ruleset) scanReadings(ctx context.Context, t string) ([]span, error) {
 	found, err := findInParts(ctx, t, readableBytes, func(r reading, part window) (out []span) {
 		low := lower(r.text)
@@ -85,7 +86,8 @@ func (s *ruleset) scanReadings(ctx context.Context, t string) ([]span, error) {
 	}), err
 }
 
-// findKnownValues finds the values that the machine knows to be secret, and those that were found before, however t writes them.
+// findKnownValues finds the values that the machine knows to be secret, and those that were found before, however t
+// writes them.
 func (s *ruleset) findKnownValues(ctx context.Context, t string) (out []span, err error) {
 	if len(s.known.words) == 0 && s.memory == nil {
 		return nil, nil
@@ -110,11 +112,14 @@ func insideNumber(t string, lo, hi int) bool {
 	return onlyDigits(t[lo:hi]) && (lo > 0 && isDigit(t[lo-1]) || hi < len(t) && isDigit(t[hi]))
 }
 
-// scan returns what the rules find in a part of t, of which low has small letters. Each looks at its keywords, and at most a fixed number of
-// bytes around them, which may lie outside the part.
+// scan returns what the rules find in a part of t, of which low has small letters. Each looks at its keywords, and at
+// most a fixed number of bytes around them, which may lie outside the part.
 func (s *ruleset) scan(t, low string, part window) []span {
 	const reach = 8*maxReach + longestValue + 1
-	c := &scanner{ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo, done: map[int]int{}, wide: map[string]*delayedSearch{}}
+	c := &scanner{
+		ruleset: s, t: t, low: low, limit: min(len(t), part.hi+reach), work: part.hi - part.lo,
+		done: map[int]int{}, wide: map[string]*delayedSearch{},
+	}
 	inside := markers(t, part, s.ids)
 	s.keywords.each(low, part, func(w, at int) {
 		for len(inside) > 0 && inside[0].hi <= at {
@@ -143,8 +148,8 @@ func (s *ruleset) scan(t, low string, part window) []span {
 	return c.out
 }
 
-// delayedSearch is where a rule looks of which the matches don't begin with a keyword: once all of these are known, so that no byte is looked at
-// for each of them.
+// delayedSearch is where a rule looks of which the matches don't begin with a keyword: once all of these are known, so
+// that no byte is looked at for each of them.
 type delayedSearch struct {
 	windows []window
 	look    func(lo, hi int)

@@ -43,12 +43,17 @@ func TestRemembered(t *testing.T) {
 	n := &notes{}
 	r := redact.With(redact.Settings{Remembered: n})
 	applyText(t, r, "the password is Vexing-Otter-91 now; PASSWORD=umbrella make")
-	want := []redact.Value{{Text: "Vexing-Otter-91", Rule: "generic-secret"}, {Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true}}
+	want := []redact.Value{
+		{Text: "Vexing-Otter-91", Rule: "generic-secret"},
+		{Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true},
+	}
 	if diff := cmp.Diff(want, n.values); diff != "" {
 		t.Errorf("remembered (-want +got):\n%s", diff)
 	}
-	e, rep := apply(t, r, entryOf("ssh ann@host, then Vexing-Otter-91, under an umbrella", `{"say": "Vexing\u002dOtter-91"}`))
-	if got, want := e.Sessions[0].Turns[0].Content, "ssh ann@host, then [REDACTED:generic-secret], under an umbrella"; got != want {
+	e, rep := apply(t, r, entryOf("ssh ann@host, then Vexing-Otter-91, under an umbrella",
+		`{"say": "Vexing\u002dOtter-91"}`))
+	if got, want := e.Sessions[0].Turns[0].Content,
+		"ssh ann@host, then [REDACTED:generic-secret], under an umbrella"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := e.Sessions[0].Turns[1].Content, `{"say": "[REDACTED:generic-secret]"}`; got != want {
@@ -67,21 +72,31 @@ func TestPublished(t *testing.T) {
 		return slices.Repeat([]redact.Publicity{redact.Pushed}, len(candidates)), nil
 	}
 	s := samples(1)[1]
-	r := redact.With(redact.Settings{Published: everything, Known: func() []string { return []string{"zebra-quartz-lantern"} }})
+	r := redact.With(redact.Settings{
+		Published: everything,
+		Known:     func() []string { return []string{"zebra-quartz-lantern"} },
+	})
 	got := applyText(t, r, "password: Vexing-Otter-91, "+s.text+" zebra-quartz-lantern")
-	if want := "password: Vexing-Otter-91, " + strings.ReplaceAll(s.text, s.secret, "[REDACTED:"+s.rule+"]") + " [REDACTED:known-value]"; got != want {
+	if want := "password: Vexing-Otter-91, " + strings.ReplaceAll(s.text, s.secret, "[REDACTED:"+s.rule+"]") +
+		" [REDACTED:known-value]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{"Vexing-Otter-91"}, slices.Compact(asked)); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]redact.Publicity, error) { return nil, errors.New("no git") }})
-	if _, _, err := fails.Apply(t.Context(), entryOf("password: Vexing-Otter-91")); err == nil || !strings.Contains(err.Error(), "no git") {
+	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]redact.Publicity,
+		error,
+	) {
+		return nil, errors.New("no git")
+	}})
+	if _, _, err := fails.Apply(t.Context(), entryOf("password: Vexing-Otter-91")); err == nil ||
+		!strings.Contains(err.Error(), "no git") {
 		t.Errorf("error: %v", err)
 	}
 }
 
-// TestCommitted: what only commits here have stays if it is a name of code, and somebody is told; what a remote has stays whatever it is.
+// TestCommitted: what only commits here have stays if it is a name of code, and somebody is told; what a remote has
+// stays whatever it is.
 func TestCommitted(t *testing.T) {
 	named := func(value string) string { return "DB_PASSWORD=" + value + " make" }
 	for _, tt := range []struct {
@@ -143,13 +158,19 @@ func TestRememberedIsPublished(t *testing.T) {
 		}
 		return out, nil
 	}
-	for name, s := range map[string]redact.Settings{"published": {Published: published}, "allowed": {Allow: []*regexp.Regexp{regexp.MustCompile("^HistoryOf")}}} {
+	for name, s := range map[string]redact.Settings{
+		"published": {Published: published},
+		"allowed":   {Allow: []*regexp.Regexp{regexp.MustCompile("^HistoryOf")}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s.Remembered = &notes{values: []redact.Value{{Text: "HistoryOfVexing9", Rule: "generic-secret"}}}
 			e := entryOf(text)
 			e.Sessions[0].Title = session.PromptTitle(text)
 			got, _ := apply(t, redact.With(s), e)
-			if diff := cmp.Diff([]string{want, want}, []string{got.Sessions[0].Turns[0].Content, got.Sessions[0].Title}); diff != "" {
+			if diff := cmp.Diff([]string{want, want}, []string{
+				got.Sessions[0].Turns[0].Content,
+				got.Sessions[0].Title,
+			}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -159,9 +180,13 @@ func TestRememberedIsPublished(t *testing.T) {
 // TestMarks: each place is reported where it stands, with what made the rule look, and its value in memory only.
 func TestMarks(t *testing.T) {
 	s := samples(1)[1]
-	e := entryOf("use "+s.secret+" for it", "nothing", "<private>mine</private> and\nDB_PASSWORD=Vexing-Otter-91 make", "look at legal/nda.md")
+	e := entryOf("use "+s.secret+" for it", "nothing", "<private>mine</private> and\nDB_PASSWORD=Vexing-Otter-91 make",
+		"look at legal/nda.md")
 	e.Sessions[0].Title = session.PromptTitle(e.Sessions[0].Turns[0].Content)
-	e.Sessions[0].ToolCalls = []session.ToolCall{{Turn: 2, Tool: "Bash", Cmd: "echo Vexing-Otter-91"}, {Turn: 3, Tool: "Read", Path: "legal/nda.md"}}
+	e.Sessions[0].ToolCalls = []session.ToolCall{
+		{Turn: 2, Tool: "Bash", Cmd: "echo Vexing-Otter-91"},
+		{Turn: 3, Tool: "Read", Path: "legal/nda.md"},
+	}
 	_, rep := apply(t, redact.With(redact.Settings{Exclude: []string{"legal/"}}), e)
 	token := "[REDACTED:" + s.rule + "]"
 	want := []redact.Mark{
@@ -170,7 +195,10 @@ func TestMarks(t *testing.T) {
 		{Rule: s.rule, Session: "01", In: redact.InTurn, Turn: 0, Trigger: s.rule, Value: s.secret},
 		{Rule: "private", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "<private>"},
 		{Rule: "generic-secret", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "PASS", Value: "Vexing-Otter-91"},
-		{Rule: "generic-secret", Session: "01", In: redact.InCommand, Turn: 2, Trigger: "found elsewhere", Value: "Vexing-Otter-91"},
+		{
+			Rule: "generic-secret", Session: "01", In: redact.InCommand, Turn: 2, Trigger: "found elsewhere",
+			Value: "Vexing-Otter-91",
+		},
 		{Rule: s.rule, Session: "01", In: redact.InTitle, Turn: -1, Trigger: s.rule, Value: s.secret},
 	}
 	around := []string{
@@ -193,7 +221,8 @@ func TestMarks(t *testing.T) {
 	if diff := cmp.Diff(want, rep.Marks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if dump, err := json.Marshal(rep.Marks); err != nil || strings.Contains(string(dump), "Vexing") || strings.Contains(string(dump), s.secret) {
+	if dump, err := json.Marshal(rep.Marks); err != nil || strings.Contains(string(dump), "Vexing") ||
+		strings.Contains(string(dump), s.secret) {
 		t.Errorf("%v: a value is in the JSON: %s", err, dump)
 	}
 }

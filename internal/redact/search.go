@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// searcher finds any of many words in a text. It asks a table for the first bytes at each place (the head), and only where some words begin
-// so, a binary search for the longest one. The other words that stand there are its beginnings. So the work is in proportion to the text,
-// whatever the words are, and the memory to the words. (An Aho-Corasick automaton of a .env file with 500 values would fill 300 MB.)
-// The zero value finds nothing.
+// searcher finds any of many words in a text. It asks a table for the first bytes at each place (the head), and only
+// where some words begin so, a binary search for the longest one. The other words that stand there are its beginnings.
+// So the work is in proportion to the text, whatever the words are, and the memory to the words. (An Aho-Corasick
+// automaton of a .env file with 500 values would fill 300 MB.) The zero value finds nothing.
 type searcher struct {
 	words  []string // in order
 	parent []int32  // by word: the longest other word with which it begins; -1 for none
@@ -33,7 +33,8 @@ const sparse = 3
 // newSearcher returns one for words of at least size bytes, keywordHead or minValue; others are left out.
 func newSearcher(words []string, size int) *searcher {
 	s := &searcher{words: slices.DeleteFunc(words, func(w string) bool { return len(w) < size }), size: size}
-	width := max(6, bits.Len(uint(len(s.words)))+3) + sparse // of a hash, in bits: of eight places in the table, one is taken
+	// of a hash, in bits: of eight places in the table, one is taken
+	width := max(6, bits.Len(uint(len(s.words)))+3) + sparse
 	s.shift, s.some, s.table = 64-width, make([]uint64, 1<<width/64), make([]int32, 1<<(width-sparse))
 	slices.Sort(s.words)
 	s.words = slices.Compact(s.words)
@@ -58,7 +59,8 @@ func newSearcher(words []string, size int) *searcher {
 	return s
 }
 
-// each calls found with the index of every word that begins in a part of t, and where it begins; at each place the longest word first.
+// each calls found with the index of every word that begins in a part of t, and where it begins; at each place the
+// longest word first.
 func (s *searcher) each(t string, part window, found func(word, at int)) {
 	last := min(part.hi, len(t)-s.size+1)
 	if len(s.words) == 0 || part.lo >= last {
@@ -82,7 +84,8 @@ func (s *searcher) each(t string, part window, found func(word, at int)) {
 	}
 }
 
-// longest is the longest word of a bucket with which rest begins; -1 for none. Words between one of them and rest begin with it, too.
+// longest is the longest word of a bucket with which rest begins; -1 for none. Words between one of them and rest begin
+// with it, too.
 func (s *searcher) longest(b bucket, rest string) int32 {
 	w := b.lo
 	if b.hi-b.lo > 1 || !strings.HasPrefix(rest, s.words[w]) {

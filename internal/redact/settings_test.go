@@ -24,7 +24,8 @@ func knowing(values ...string) *redact.Redactor {
 // TestKnownValues: each is gone from every text of an entry, in every form.
 func TestKnownValues(t *testing.T) {
 	values := []string{
-		"hunter22x", "zebra-quartz-lantern", "correct horse battery staple", `p"w\d<&>ö1`, "12345678901", "qzxvkjhw", "Aa1!Aa1!Aa1!",
+		"hunter22x", "zebra-quartz-lantern", "correct horse battery staple", `p"w\d<&>ö1`, "12345678901", "qzxvkjhw",
+		"Aa1!Aa1!Aa1!",
 		"https://hooks.acme.dev/in/" + "a8Fk29sLq0Xz7Bv4Nm1P", strings.Repeat("k9", 300), "pässwörter99",
 	}
 	for _, v := range values {
@@ -65,9 +66,12 @@ func TestKnownValues(t *testing.T) {
 
 func TestOrdinaryValuesAreNotKnown(t *testing.T) {
 	ordinary := []string{
-		"test", "password", "production", "development", "localhost", "postgres", "PRODUCTION", "Staging", "changeme", "your-api-key-here",
-		"/var/lib/app/secrets", "./config/dev.yml", "https://api.acme.dev/v1", "localhost:5432", "127.0.0.1", "v1.22.333", "2026-11-21",
-		"me@example.com", "${DB_PASSWORD}", "<password>", "xxxxxxxxxxxx", "************", "administrator", "kubernetes", "redacted",
+		"test", "password", "production", "development", "localhost", "postgres", "PRODUCTION", "Staging", "changeme",
+		"your-api-key-here",
+		"/var/lib/app/secrets", "./config/dev.yml", "https://api.acme.dev/v1", "localhost:5432", "127.0.0.1", "v1.22.333",
+		"2026-11-21",
+		"me@example.com", "${DB_PASSWORD}", "<password>", "xxxxxxxxxxxx", "************", "administrator", "kubernetes",
+		"redacted",
 		"https://example.com/callback", "src/auth/token.go", "smtp.mailserver.com",
 	}
 	r := knowing(ordinary...)
@@ -130,23 +134,41 @@ func TestHomes(t *testing.T) {
 }
 
 func TestExclude(t *testing.T) {
-	r := redact.With(redact.Settings{Exclude: []string{"secrets/**", "*.pem", "config/prod.yml", "legal/", "db[0-9].sql", "app/[id]/x", "log.[!a-z]", "[z-a].x"}})
-	for _, path := range []string{"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md", "/abs/repo/secrets/x", "legal", "a/db7.sql", "app/[id]/x", "app/d/x", "log.1"} {
-		for _, text := range []string{"look at " + path + ", please", "`" + path + "`", "cat " + path, "(" + path + ").", path} {
+	r := redact.With(redact.Settings{Exclude: []string{
+		"secrets/**", "*.pem", "config/prod.yml", "legal/", "db[0-9].sql",
+		"app/[id]/x", "log.[!a-z]", "[z-a].x",
+	}})
+	for _, path := range []string{
+		"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md",
+		"/abs/repo/secrets/x", "legal", "a/db7.sql", "app/[id]/x", "app/d/x", "log.1",
+	} {
+		for _, text := range []string{
+			"look at " + path + ", please", "`" + path + "`", "cat " + path, "(" + path + ").",
+			path,
+		} {
 			if got := applyText(t, r, text); got != redact.Excluded {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
 	}
-	for _, text := range []string{"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x", "prod.yml", "dbx.sql", "log.a", "app/id/x"} {
+	for _, text := range []string{
+		"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x",
+		"prod.yml", "dbx.sql", "log.a", "app/id/x",
+	} {
 		if got := applyText(t, r, text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
 	e := session.Entry{
-		Checkpoint: &session.Checkpoint{Files: []session.File{{Path: "a.go"}, {Path: "secrets/x"}, {Path: "b.go", OldPath: "old.pem"}}},
+		Checkpoint: &session.Checkpoint{Files: []session.File{
+			{Path: "a.go"},
+			{Path: "secrets/x"},
+			{Path: "b.go", OldPath: "old.pem"},
+		}},
 		Sessions: []session.Session{{ToolCalls: []session.ToolCall{
-			{Index: 0, Tool: "Read", Path: "secrets/x"}, {Index: 1, Tool: "Bash", Cmd: "cat config/prod.yml"}, {Index: 2, Tool: "Read", Path: "a.go"},
+			{Index: 0, Tool: "Read", Path: "secrets/x"},
+			{Index: 1, Tool: "Bash", Cmd: "cat config/prod.yml"},
+			{Index: 2, Tool: "Read", Path: "a.go"},
 		}}},
 	}
 	got, rep := apply(t, r, e)

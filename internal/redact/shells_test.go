@@ -32,7 +32,10 @@ func TestForms(t *testing.T) {
 		{"the creds admin:{} still work", password()},
 		{"credentials: deploy / {}", password()},
 		{"curl -d @x https://discord.com/api/webhooks/" + d.of(19, "123456789") + "/{}", d.of(68, alnum+"_-")},
-		{"https://acme.blob.core.windows.net/c/f.zip?sv=2022-11-02&sp=r&sr=b&sig={}&se=2027-01-01", d.of(41, alnum) + "%2B1%3D"},
+		{
+			"https://acme.blob.core.windows.net/c/f.zip?sv=2022-11-02&sp=r&sr=b&sig={}&se=2027-01-01",
+			d.of(41, alnum) + "%2B1%3D",
+		},
 	}
 	r := redact.New()
 	for _, f := range frames {
@@ -49,11 +52,16 @@ func TestForms(t *testing.T) {
 func TestFormsSurvive(t *testing.T) {
 	r := redact.New()
 	for _, s := range []string{
-		"openssl dgst -sha256 -sign key.pem file_v2.txt", "openssl req -key server_2026.key -out server.csr", "zip -r -P \"$ZIP_PASSWORD\" x.zip dist", "gzip -9 logs2026.tar",
-		"htpasswd -c /etc/nginx/.htpasswd bob", "htpasswd -nb bob \"$PW\"", "smbclient -U 'bob%$PASS' //nas/x", "echo \"$PW\" | sudo -S ls", "echo 'deb http://x' | sudo tee a.list",
-		"echo password | sudo -S ls", "vault kv put secret/api key=@file_v2.json user=service-account env=production", "vault kv put secret/x token=$TOKEN",
-		"login: /api/v2/session", "login: see docs/login2.md", "sign in at localhost:8080", "creds user:pass", "the login page:3000ms timeout", "login step2:validate_token",
-		"https://discord.com/api/webhooks/<id>/<token>", "?sig=<signature>", "func f(sig=None)", "7z x archive.7z -oC:\\out2026",
+		"openssl dgst -sha256 -sign key.pem file_v2.txt", "openssl req -key server_2026.key -out server.csr",
+		"zip -r -P \"$ZIP_PASSWORD\" x.zip dist", "gzip -9 logs2026.tar",
+		"htpasswd -c /etc/nginx/.htpasswd bob", "htpasswd -nb bob \"$PW\"", "smbclient -U 'bob%$PASS' //nas/x",
+		"echo \"$PW\" | sudo -S ls", "echo 'deb http://x' | sudo tee a.list",
+		"echo password | sudo -S ls", "vault kv put secret/api key=@file_v2.json user=service-account env=production",
+		"vault kv put secret/x token=$TOKEN",
+		"login: /api/v2/session", "login: see docs/login2.md", "sign in at localhost:8080", "creds user:pass",
+		"the login page:3000ms timeout", "login step2:validate_token",
+		"https://discord.com/api/webhooks/<id>/<token>", "?sig=<signature>", "func f(sig=None)",
+		"7z x archive.7z -oC:\\out2026",
 	} {
 		if got := applyText(t, r, s); got != s {
 			t.Errorf("%q became %q", s, got)

@@ -26,23 +26,28 @@ func TestHashesAndCodeSurvive(t *testing.T) {
 		return fmt.Sprintf("%s-%s-4%s-9%s-%s", d.of(8, hex), d.of(4, hex), d.of(3, hex), d.of(3, hex), d.of(12, hex))
 	}
 	texts := map[string]string{
-		"commit":           "commit " + d.of(40, hex) + "\nAuthor: Ann <ann@example.com>\n\n    Rotate tokens",
-		"short commits":    d.of(7, hex) + " Fix the password form\n" + d.of(7, hex) + " token: refresh once",
-		"uuid":             "request " + uuid() + " failed, retry with " + uuid(),
-		"ulid":             "session 01" + d.of(24, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") + " was resumed",
-		"go.sum":           "github.com/google/go-cmp v0.7.0 h1:" + b64s(32) + "\ngithub.com/google/go-cmp v0.7.0/go.mod h1:" + b64s(32),
-		"package-lock":     `"node_modules/token-types": {"version": "6.0.0", "resolved": "https://registry.npmjs.org/token-types/-/token-types-6.0.0.tgz", "integrity": "sha512-` + b64s(64) + `"}`,
-		"yarn.lock":        "js-tokens@^4.0.0:\n  version \"4.0.0\"\n  resolved \"https://registry.yarnpkg.com/js-tokens/-/js-tokens-4.0.0.tgz#" + d.of(40, hex) + "\"\n  integrity sha512-" + b64s(64),
-		"Cargo.lock":       "[[package]]\nname = \"secrecy\"\nversion = \"0.8.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"" + sum() + "\"",
-		"poetry.lock":      "{file = \"keyring-25.2.1-py3-none-any.whl\", hash = \"sha256:" + sum() + "\"},",
-		"sri":              `<script src="https://cdn.example.org/a.js" integrity="sha384-` + b64s(48) + `" crossorigin="anonymous"></script>`,
-		"docker digest":    "FROM node:22-alpine@sha256:" + sum() + "\nimage: ghcr.io/acme/api@sha256:" + sum(),
-		"nix":              "src = fetchFromGitHub { rev = \"" + d.of(40, hex) + "\"; hash = \"sha256-" + b64s(32) + "\"; }; /nix/store/" + d.of(32, "0123456789abcdfghijklmnpqrsvwxyz") + "-hello-2.12",
-		"css data":         ".icon { background: url(data:image/png;base64," + b64s(600) + "); }",
-		"image":            "![shot](data:image/jpeg;base64," + b64s(3000) + ")",
-		"ssh public key":   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + d.of(43, alnum) + " ann@laptop\nknown_hosts: github.com ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB" + d.of(200, alnum),
-		"fingerprint":      "SHA256:" + d.of(43, alnum) + " ann@laptop (ED25519)",
-		"certificate":      "-----BEGIN CERTIFICATE-----\n" + d.of(64, b64) + "\n" + d.of(64, b64) + "\n-----END CERTIFICATE-----",
+		"commit":        "commit " + d.of(40, hex) + "\nAuthor: Ann <ann@example.com>\n\n    Rotate tokens",
+		"short commits": d.of(7, hex) + " Fix the password form\n" + d.of(7, hex) + " token: refresh once",
+		"uuid":          "request " + uuid() + " failed, retry with " + uuid(),
+		"ulid":          "session 01" + d.of(24, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") + " was resumed",
+		"go.sum": "github.com/google/go-cmp v0.7.0 h1:" + b64s(32) +
+			"\ngithub.com/google/go-cmp v0.7.0/go.mod h1:" + b64s(32),
+		"package-lock": `"node_modules/token-types": {"version": "6.0.0", "resolved": "https://registry.npmjs.org/token-types/-/token-types-6.0.0.tgz", "integrity": "sha512-` + b64s(64) + `"}`,
+		"yarn.lock":    "js-tokens@^4.0.0:\n  version \"4.0.0\"\n  resolved \"https://registry.yarnpkg.com/js-tokens/-/js-tokens-4.0.0.tgz#" + d.of(40, hex) + "\"\n  integrity sha512-" + b64s(64),
+		"Cargo.lock":   "[[package]]\nname = \"secrecy\"\nversion = \"0.8.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"" + sum() + "\"",
+		"poetry.lock":  "{file = \"keyring-25.2.1-py3-none-any.whl\", hash = \"sha256:" + sum() + "\"},",
+		"sri": `<script src="https://cdn.example.org/a.js" integrity="sha384-` + b64s(48) +
+			`" crossorigin="anonymous"></script>`,
+		"docker digest": "FROM node:22-alpine@sha256:" + sum() + "\nimage: ghcr.io/acme/api@sha256:" + sum(),
+		"nix": "src = fetchFromGitHub { rev = \"" + d.of(40, hex) + "\"; hash = \"sha256-" + b64s(32) +
+			"\"; }; /nix/store/" + d.of(32, "0123456789abcdfghijklmnpqrsvwxyz") + "-hello-2.12",
+		"css data": ".icon { background: url(data:image/png;base64," + b64s(600) + "); }",
+		"image":    "![shot](data:image/jpeg;base64," + b64s(3000) + ")",
+		"ssh public key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + d.of(43, alnum) +
+			" ann@laptop\nknown_hosts: github.com ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB" + d.of(200, alnum),
+		"fingerprint": "SHA256:" + d.of(43, alnum) + " ann@laptop (ED25519)",
+		"certificate": "-----BEGIN CERTIFICATE-----\n" + d.of(64, b64) + "\n" + d.of(64, b64) +
+			"\n-----END CERTIFICATE-----",
 		"public pem":       "-----BEGIN PUBLIC KEY-----\n" + d.of(64, b64) + "\n-----END PUBLIC KEY-----",
 		"etag":             "ETag: \"" + d.of(32, hex) + "\"\nX-Request-Id: " + uuid(),
 		"tool ids":         "tool_use_id toolu_01" + d.of(22, alnum) + ", message msg_01" + d.of(22, alnum),

@@ -39,7 +39,10 @@ func TestTable(t *testing.T) {
 
 func redacted(t *testing.T, r *Redactor, text string) string {
 	t.Helper()
-	e, _, err := r.Apply(t.Context(), session.Entry{Sessions: []session.Session{{ID: "01", Turns: []session.Turn{{Content: text}}}}})
+	e, _, err := r.Apply(t.Context(), session.Entry{Sessions: []session.Session{{
+		ID:    "01",
+		Turns: []session.Turn{{Content: text}},
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,8 @@ func (d tokenDraw) met(t *testing.T, r *rule) (text, token string) {
 		if m := r.regex.FindStringSubmatch(after); token == "" && m != nil {
 			token = m[slices.IndexFunc(m[1:], func(g string) bool { return g != "" })+1]
 		}
-		if token != "" && (r.entropy == 0 || entropy(token) > r.entropy) && !isAllowed(allowedAnywhere, token, token) && !isAllowed(r.allow, token, token) {
+		if token != "" && (r.entropy == 0 || entropy(token) > r.entropy) && !isAllowed(allowedAnywhere, token, token) &&
+			!isAllowed(r.allow, token, token) {
 			return text, token
 		}
 	}

@@ -8,7 +8,8 @@ import (
 // maxRows is how many rows of a table, and how many values in a list, are looked at.
 const maxRows = 20
 
-// valuesBelow finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and INSERT INTO.
+// valuesBelow finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and INSERT
+// INTO.
 func (s *scanner) valuesBelow(n name) {
 	head, sep := s.header(n)
 	if sep == "" {
@@ -71,7 +72,9 @@ func (s *scanner) header(n name) (row window, sep string) {
 		}
 	}
 	above := lineOf(s.t, max(0, row.lo-1), max(0, row.lo-1), maxReach)
-	if !isHeader(text) || sep != "" && above.hi < row.lo && isHeader(s.t[above.lo:above.hi]) && len(cells(s.t, above, sep)) == len(cells(s.t, row, sep)) { // a row among others
+	// a row among others
+	if !isHeader(text) || sep != "" && above.hi < row.lo && isHeader(s.t[above.lo:above.hi]) &&
+		len(cells(s.t, above, sep)) == len(cells(s.t, row, sep)) {
 		return row, ""
 	}
 	return row, sep
@@ -79,7 +82,10 @@ func (s *scanner) header(n name) (row window, sep string) {
 
 // isHeader reports whether a row holds nothing but names.
 func isHeader(row string) bool {
-	return row != "" && strings.IndexFunc(row, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" _*#-\"'`|\t;,", r) }) < 0
+	return row != "" && strings.IndexFunc(row, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!strings.ContainsRune(" _*#-\"'`|\t;,", r)
+	}) < 0
 }
 
 // cells are those of a row, without what stands around their values.

@@ -65,7 +65,8 @@ func TestSignsInPasswords(t *testing.T) {
 			if got != tt.frame {
 				t.Errorf("%q became %q", in, got)
 			}
-			if again := applyText(t, r, strings.ReplaceAll(got, "{}", "[REDACTED:generic-secret]")); marked.ReplaceAllString(again, "{}") != got {
+			if again := applyText(t, r, strings.ReplaceAll(got, "{}",
+				"[REDACTED:generic-secret]")); marked.ReplaceAllString(again, "{}") != got {
 				t.Errorf("again: %q", again)
 			}
 		})
@@ -86,13 +87,21 @@ func TestPartsElsewhere(t *testing.T) {
 func TestListsSurvive(t *testing.T) {
 	r := redact.New()
 	for _, s := range []string{
-		"password = getPassword(a, b)", "password=getPassword(a,b2)", "password: string, name: string", "password:string,name:string", `if password=="" && x`, "if(password===x&&y.foo2(z))",
-		"token: string|null|undefined", "token: Uint8Array|ArrayBuffer", "пароль=abc12,имя=боб", "token: Foo32|Bar64", "mask: secret=O_MODE|O_FLAG22", "secret: required|max64", "tokens: us-east-1,us-west-22", "secrets=db_pass_01,db_pass_02", "tokens: a1,b2,c3,d4", "private x: A1|B2|C3|D4",
-		"tokens: 12,345ms", "tokens: 1,234,567k", "token=$1,$2,$34abc", "token=%s&u5er7xq", "mask = private&0x3ffff1", "token=T1|0xff00ff", "credentials: ann@acme.dev,bob@acme.dev",
-		"tokens: v1.2.3,v1.2.4", "secret:e.x3|n.y44", "token.go:12,parser.go:34", "password: &db_pw42x hunter", "token:&'a str,key:&'b str", "var token=e,n=r2,i=t33", "pass=a;b;c;d1;e2",
-		"?token=<token>&id=42", "?token=${TOKEN}&id=42ab", "token=[TOKEN]&id=42ab", "--mount type=secret,id=npm_22,target=/root/.npmrc", "secret: ./a1.txt,./b22.txt", "password=\"\";name=x2",
-		"passwords,emails\nabc,def@x", "FOO=abc; make", "PASSWORD=abc; make x2", "echo token | sed s/a/b22/", "password=$PASSWORD;make", "tokens|secrets|keys2026", "the token is auth2,then auth33",
-		"token=os.Getenv(\"T\");x", "secretKeyRef:{name:db1,key:pw22}", "password: required|string|min:8|max:255", "'password' => 'required|min:8'", "password|length:64", "tokens=ADD_1,SUB_22,MUL_333",
+		"password = getPassword(a, b)", "password=getPassword(a,b2)", "password: string, name: string",
+		"password:string,name:string", `if password=="" && x`, "if(password===x&&y.foo2(z))",
+		"token: string|null|undefined", "token: Uint8Array|ArrayBuffer", "пароль=abc12,имя=боб", "token: Foo32|Bar64",
+		"mask: secret=O_MODE|O_FLAG22", "secret: required|max64", "tokens: us-east-1,us-west-22",
+		"secrets=db_pass_01,db_pass_02", "tokens: a1,b2,c3,d4", "private x: A1|B2|C3|D4",
+		"tokens: 12,345ms", "tokens: 1,234,567k", "token=$1,$2,$34abc", "token=%s&u5er7xq", "mask = private&0x3ffff1",
+		"token=T1|0xff00ff", "credentials: ann@acme.dev,bob@acme.dev",
+		"tokens: v1.2.3,v1.2.4", "secret:e.x3|n.y44", "token.go:12,parser.go:34", "password: &db_pw42x hunter",
+		"token:&'a str,key:&'b str", "var token=e,n=r2,i=t33", "pass=a;b;c;d1;e2",
+		"?token=<token>&id=42", "?token=${TOKEN}&id=42ab", "token=[TOKEN]&id=42ab",
+		"--mount type=secret,id=npm_22,target=/root/.npmrc", "secret: ./a1.txt,./b22.txt", "password=\"\";name=x2",
+		"passwords,emails\nabc,def@x", "FOO=abc; make", "PASSWORD=abc; make x2", "echo token | sed s/a/b22/",
+		"password=$PASSWORD;make", "tokens|secrets|keys2026", "the token is auth2,then auth33",
+		"token=os.Getenv(\"T\");x", "secretKeyRef:{name:db1,key:pw22}", "password: required|string|min:8|max:255",
+		"'password' => 'required|min:8'", "password|length:64", "tokens=ADD_1,SUB_22,MUL_333",
 	} {
 		if got := applyText(t, r, s); got != s {
 			t.Errorf("%q became %q", s, got)

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// minValue is the shortest value, in bytes, that is replaced wherever it stands; shorter ones only where a rule found them.
+	// minValue is the shortest value, in bytes, that is replaced wherever it stands; shorter ones only where a rule found
+	// them.
 	minValue = 8
-	// minTail is the shortest beginning of a value, in bytes, that is replaced at the end of a title, which may be the cut beginning of a
-	// prompt.
+	// minTail is the shortest beginning of a value, in bytes, that is replaced at the end of a title, which may be the cut
+	// beginning of a prompt.
 	minTail = 6
 )
 
@@ -64,14 +65,16 @@ func namesBetter(a, b string) bool {
 	return a < b
 }
 
-// prepareValues drops what the repository publishes, has the rest remembered, and says which values are replaced wherever they stand.
+// prepareValues drops what the repository publishes, has the rest remembered, and says which values are replaced
+// wherever they stand.
 func (f *findings) prepareValues(ctx context.Context) error {
 	if err := f.dropPublished(ctx); err != nil {
 		return err
 	}
 	values := slices.Sorted(maps.Keys(f.values))
 	ordinary := make([]bool, len(values))
-	err := runParallel(ctx, min(runtime.GOMAXPROCS(0), 1+len(values)/1000), len(values), func(i int) error { ordinary[i] = Ordinary(values[i]); return nil })
+	err := runParallel(ctx, min(runtime.GOMAXPROCS(0), 1+len(values)/1000), len(values),
+		func(i int) error { ordinary[i] = Ordinary(values[i]); return nil })
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,8 @@ func (f *findings) dropPublished(ctx context.Context) error {
 	if f.public == nil {
 		return nil
 	}
-	candidates := slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(v string) bool { return !isGeneric(f.values[v]) })
+	candidates := slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)),
+		func(v string) bool { return !isGeneric(f.values[v]) })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -149,8 +153,8 @@ func (f *findings) replace(ctx context.Context, all []*text) error {
 	})
 }
 
-// findElsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of a title also the
-// beginning of one.
+// findElsewhere finds the values in a text, however they are written there, where none was found yet, and at the end of
+// a title also the beginning of one.
 func (f *findings) findElsewhere(ctx context.Context, t *text, found []span) (out []span, err error) {
 	if len(f.everywhere.words) == 0 {
 		return nil, nil
@@ -193,8 +197,8 @@ func cutValueAtEnd(title string, values, rules []string) []span {
 	return nil
 }
 
-// joinSpans puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span within one is nothing
-// new, one that reaches beyond takes it in.
+// joinSpans puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span
+// within one is nothing new, one that reaches beyond takes it in.
 func joinSpans(spans []span, markers []window) []span {
 	slices.SortFunc(spans, compareSpans)
 	out := make([]span, 0, len(spans))

@@ -9,10 +9,15 @@ import (
 
 // TestPasswordsOfWords: what people make of words is a password where it is clearly given to one, in any syntax.
 func TestPasswordsOfWords(t *testing.T) {
-	values := []string{"Dampf.Walze3", "Tw1ceBaked", "sommer2024", "ilovecats2", "trustno1x", "Melange-mit-Obers", "dragon!fly", "MySecretPass1!", "l0ngLiveTheKing", "Grün-Kohl8"}
+	values := []string{
+		"Dampf.Walze3", "Tw1ceBaked", "sommer2024", "ilovecats2", "trustno1x", "Melange-mit-Obers",
+		"dragon!fly", "MySecretPass1!", "l0ngLiveTheKing", "Grün-Kohl8",
+	}
 	frames := []string{
-		`password: "{}"`, "DB_PASSWORD={}", "<password>{}</password>", `var cfg = Config{Host: "db", Password: "{}"}`, `let dbPassword: string = "{}"`,
-		`{"name":"DB_PASSWORD","value":"{}"}`, `setPassword("{}");`, "our $passwd = q{{}};", "password = '''{}'''", "tool --password {} --now", `user = "bob"; pwd='{}'`,
+		`password: "{}"`, "DB_PASSWORD={}", "<password>{}</password>", `var cfg = Config{Host: "db", Password: "{}"}`,
+		`let dbPassword: string = "{}"`,
+		`{"name":"DB_PASSWORD","value":"{}"}`, `setPassword("{}");`, "our $passwd = q{{}};", "password = '''{}'''",
+		"tool --password {} --now", `user = "bob"; pwd='{}'`,
 		"ALTER USER sa WITH PASSWORD = '{}'", "password: &quot;{}&quot;", "│ password │ {} │",
 	}
 	r := redact.New()
@@ -72,10 +77,14 @@ func TestCodeSurvives(t *testing.T) {
 func TestWordsSurvive(t *testing.T) {
 	r := redact.New()
 	for _, s := range []string{
-		"'password' => 'required|min:8'", `password: "must have 8 characters or more"`, "password = user2", "f(password=data1)", "Password: cfg.Auth,", "if pwd == newPos+1 {",
-		`cmd.Env = append(env, "PWD="+cfg.Dir)`, "--mount type=secret,id=npm_22,target=/root/.npmrc", "export session=2026-01-20-c2b51eb0-d0e9-43cf-b431-42c05d49450b", "pass\n    return 0",
-		"the pass `state.WorktreeID`", "tokens: 128000", "const PIN_COUNT = 13", "ED25519 key fingerprint is SHA256:xib2tYzTUctCogUiqaXU48hCzqdf5IOZU2DWWMPbY4I.",
-		"gpg: key 9F3C21AB77D0E512: public key \"Lea Fischer\" imported", "pass through to caller.\n   319→\tremaining = append(remaining, action)", "identified `/api/runs` polling",
+		"'password' => 'required|min:8'", `password: "must have 8 characters or more"`, "password = user2",
+		"f(password=data1)", "Password: cfg.Auth,", "if pwd == newPos+1 {",
+		`cmd.Env = append(env, "PWD="+cfg.Dir)`, "--mount type=secret,id=npm_22,target=/root/.npmrc",
+		"export session=2026-01-20-c2b51eb0-d0e9-43cf-b431-42c05d49450b", "pass\n    return 0",
+		"the pass `state.WorktreeID`", "tokens: 128000", "const PIN_COUNT = 13",
+		"ED25519 key fingerprint is SHA256:xib2tYzTUctCogUiqaXU48hCzqdf5IOZU2DWWMPbY4I.",
+		"gpg: key 9F3C21AB77D0E512: public key \"Lea Fischer\" imported",
+		"pass through to caller.\n   319→\tremaining = append(remaining, action)", "identified `/api/runs` polling",
 	} {
 		if got := applyText(t, r, s); got != s {
 			t.Errorf("%q became %q", s, got)

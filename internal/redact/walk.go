@@ -31,7 +31,8 @@ var requiredGrade = [...][5]grade{ //nolint:gochecknoglobals // read-only
 }
 
 const (
-	// A value stands at most maxReach bytes from its name, with fewer than maxWords words and maxStrings quoted strings between.
+	// A value stands at most maxReach bytes from its name, with fewer than maxWords words and maxStrings quoted strings
+	// between.
 	maxReach   = 160
 	maxWords   = 9
 	maxStrings = 6
@@ -58,8 +59,8 @@ func valuesNamedBy(findName func(t string, at window) (name, bool)) func(s *scan
 	}
 }
 
-// addAllFound notes a value and those after it: of the same form ("8391-aa, 1027-bc"), in a list after a plural ("passwords: …"), and the new one
-// in "from … to …".
+// addAllFound notes a value and those after it: of the same form ("8391-aa, 1027-bc"), in a list after a plural
+// ("passwords: …"), and the new one in "from … to …".
 func (s *scanner) addAllFound(lo, hi int, n name) {
 	rule := "generic-secret"
 	if n.kind == login {
@@ -100,7 +101,8 @@ func beforeNewValue(rest string) string {
 // replacedBy stands between an old value and its new one: " -> ", ", now ".
 var replacedBy = lazy.Expr("^[\"'`]*(?: ?(?:->|→|=>)| to\\b|, (?:is )?now\\b)(?: the)?(?: new)?(?: value)?:?[ \"'`]*")
 
-// haveSameForm reports whether two values have one form: numbers of nearly the same length, or the same signs in the same places, and digits.
+// haveSameForm reports whether two values have one form: numbers of nearly the same length, or the same signs in the
+// same places, and digits.
 func haveSameForm(a, b string) bool {
 	if onlyDigits(a) && onlyDigits(b) {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
@@ -200,7 +202,8 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == ';' || c == '}':
 		return 0, 0, true
-	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.isLogin()): // "bob / …"
+	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.isLogin()):
+		// "bob / …"
 		w.binding = certain
 	case strings.IndexByte(".!", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		return 0, 0, true
@@ -235,7 +238,8 @@ func (w *walk) passAssign(k int) bool {
 	return true
 }
 
-// atNewline is the value on the next line, after a sign or after a name alone on its line. It is done unless a sentence goes on there.
+// atNewline is the value on the next line, after a sign or after a name alone on its line. It is done unless a sentence
+// goes on there.
 func (w *walk) atNewline() (lo, hi int, done bool) {
 	line := w.t[lineOf(w.t, w.lo, w.lo, maxReach).lo:w.i]
 	if w.binding >= stated || w.words == 0 && isNameLine(line) || strings.HasPrefix(line, "$ ") {
@@ -291,7 +295,9 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 	if w.i == w.end && w.t[w.i] < utf8.RuneSelf && w.t[w.i-1] != '(' {
 		return 0, 0, true // the name goes on, or is part of something
 	}
-	if n := strings.IndexFunc(w.t[w.i:min(len(w.t), w.i+maxReach)], func(r rune) bool { return r < caseless || !unicode.IsLetter(r) && !unicode.IsMark(r) }); n > 0 { // a script without spaces
+	// a script without spaces
+	if n := strings.IndexFunc(w.t[w.i:min(len(w.t), w.i+maxReach)],
+		func(r rune) bool { return r < caseless || !unicode.IsLetter(r) && !unicode.IsMark(r) }); n > 0 {
 		w.i, w.binding = w.i+n, max(w.binding, stated)
 		return 0, 0, false
 	}
@@ -331,12 +337,14 @@ func (w *walk) atWord() (lo, hi int, done bool) {
 // spacedPIN is a number as messages and cards write it.
 var spacedPIN = lazy.Expr(`^(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d(?:[ -]\d\d){1,3}|\d(?: \d){3,7})\b`)
 
-// updateBinding changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other word loosens.
+// updateBinding changes the binding by a word that was passed: "is" states a value, "the" changes nothing, any other
+// word loosens.
 func (w *walk) updateBinding(low string) {
 	last, _ := utf8.DecodeLastRuneInString(low)
 	low = strings.Trim(low, ".,:!?")
 	switch {
-	case copulas.has(low) || last >= caseless && unicode.IsLetter(last): // particles of such scripts are written right behind
+	case copulas.has(low) || last >= caseless && unicode.IsLetter(last):
+		// particles of such scripts are written right behind
 		w.binding = max(w.binding, stated)
 	case fillers.has(low), len(low) == 1 && strings.Contains(digitSet, low):
 	case w.binding >= stated && w.binding < certain:
@@ -348,7 +356,8 @@ func (w *walk) updateBinding(low string) {
 	}
 }
 
-// valueOfPair is the value under the key "value" or "default" where the name is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
+// valueOfPair is the value under the key "value" or "default" where the name is itself a value: {"name": "DB_PASSWORD",
+// "value": "…"}.
 func (w *walk) valueOfPair() (lo, hi int) {
 	rest := w.low[w.end:min(len(w.low), w.end+maxReach)]
 	if !strings.Contains(rest, "value") && !strings.Contains(rest, "default") {
@@ -376,7 +385,8 @@ var valueKey = lazy.Expr(`(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<va
 // valueBefore is the value before a name: "… is the password of the server"; 0, 0 for none.
 func (s *scanner) valueBefore(n name) (int, int) {
 	nameLo := n.lo
-	if before := wordUpTo(s.t, n.lo, &endsName); !hasLower(before) && n.end > n.lo && isUpper(s.t[n.lo]) { // "ADMIN_PASSWORD"
+	// "ADMIN_PASSWORD"
+	if before := wordUpTo(s.t, n.lo, &endsName); !hasLower(before) && n.end > n.lo && isUpper(s.t[n.lo]) {
 		nameLo -= len(before)
 	}
 	from := max(s.lastName, lineOf(s.t, nameLo, n.lo, 100).lo) // after the last name, a value is that name's
@@ -415,8 +425,8 @@ func (s *scanner) valueBefore(n name) (int, int) {
 // valueThenName stands between a value and the name after it: " is ", " <- ", " (".
 var valueThenName = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:is|was|are|as|to|into|decodes to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak)\\s)")
 
-// valueOnNextLine is the only word on the line after i, if it has the grade that a name of kind k requires. It passes a fence, and lines of
-// one word that end in "|".
+// valueOnNextLine is the only word on the line after i, if it has the grade that a name of kind k requires. It passes a
+// fence, and lines of one word that end in "|".
 func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 	t, at := s.t, i
 	for range 3 { // a fence, a second name
@@ -428,7 +438,8 @@ func (s *scanner) valueOnNextLine(i int, k kind) (int, int) {
 		lo, hi := s.valueAt(at)
 		v, rest := t[lo:hi], lineRest(t, skip(t, hi, "\"'`*"))
 		switch alone := lo < hi && strings.Trim(rest, " \t\r") == ""; {
-		case alone && (k == pin && isPIN(v) || s.gradeAt(lo, hi, true) >= max(requiredGrade[k][assigned], wordPlus) && !strings.ContainsAny(v, "(,:")):
+		case alone && (k == pin && isPIN(v) || s.gradeAt(lo, hi, true) >= max(requiredGrade[k][assigned], wordPlus) &&
+			!strings.ContainsAny(v, "(,:")):
 			return lo, hi
 		case !alone && !strings.HasPrefix(t[at:], "```"), alone && (isQuoteAt(t, at) || !strings.HasSuffix(v, "|")):
 			return 0, 0
@@ -454,7 +465,8 @@ func lineRest(t string, i int) string {
 
 // isNameLine reports whether a line holds nothing but a name: "**Password**".
 func isNameLine(line string) bool {
-	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
+	return len(line) < 40 && strings.IndexFunc(line,
+		func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
 }
 
 // printedByCommand is a detector of a secret on the line below a command that prints one: "pwgen 16", "pass show db".
@@ -475,7 +487,8 @@ func assignEnd(t string, i int) int {
 		return skip(t, i+1, "=")
 	}
 	j := skip(t, i, "?|+~<-:.")
-	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && c != '<' && t[i:k] != ">" {
+	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && c != '<' &&
+		t[i:k] != ">" {
 		return k
 	}
 	if c == ':' && !strings.HasPrefix(t[i:], "://") {

@@ -10,8 +10,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// Ordinary reports whether a value says too little to be a secret that could be told from other text: it is short, a word, a placeholder, a
-// path, an address, a number with points. Such a value is never replaced wherever it stands, whoever says that it is a password.
+// Ordinary reports whether a value says too little to be a secret that could be told from other text: it is short, a
+// word, a placeholder, a path, an address, a number with points. Such a value is never replaced wherever it stands,
+// whoever says that it is a password.
 func Ordinary(v string) bool {
 	v = strings.TrimSpace(v)
 	switch {
@@ -33,8 +34,8 @@ var (
 	pathForm   = lazy.Expr(`^[\w.@ /\\-]+$`)
 )
 
-// isCommonFormat reports whether v is an e-mail address, a version, a number with points, a date, a host or its port, a colour, or a name with a
-// date ("backup-2026-12-31").
+// isCommonFormat reports whether v is an e-mail address, a version, a number with points, a date, a host or its port, a
+// colour, or a name with a date ("backup-2026-12-31").
 func isCommonFormat(v string) bool {
 	if len(v) > enoughOfValue && !strings.HasPrefix(v, "//") {
 		return false
@@ -47,7 +48,9 @@ func isCommonFormat(v string) bool {
 		return false
 	}
 	last := v[len(v)-1]
-	return (strings.ContainsAny(v, ".:@#/,") || isDigit(last) && strings.ContainsAny(v, "-_")) && commonFormats.MatchString(v) || len(v) > 2 && isDigit(v[0]) && (v[1] == 'x' || v[1] == 'X' || strings.IndexByte("uUlLs", last) >= 0) && numberForms.MatchString(v)
+	return (strings.ContainsAny(v, ".:@#/,") || isDigit(last) && strings.ContainsAny(v, "-_")) &&
+		commonFormats.MatchString(v) || len(v) > 2 && isDigit(v[0]) &&
+		(v[1] == 'x' || v[1] == 'X' || strings.IndexByte("uUlLs", last) >= 0) && numberForms.MatchString(v)
 }
 
 var (
@@ -61,7 +64,8 @@ func isPlaceholder(v string) bool {
 		return true
 	}
 	low := lower(v)
-	sample := constants.has(low) || strings.Trim(low, low[:1]) == "" || strings.IndexByte("x*.-_ ", low[0]) >= 0 && strings.Trim(low, "x*.-_ ") == ""
+	sample := constants.has(low) || strings.Trim(low, low[:1]) == "" ||
+		strings.IndexByte("x*.-_ ", low[0]) >= 0 && strings.Trim(low, "x*.-_ ") == ""
 	placeholderParts().each(low, window{0, len(low)}, func(int, int) { sample = true })
 	return sample
 }
@@ -71,8 +75,8 @@ var placeholderParts = sync.OnceValue(func() *searcher { //nolint:gochecknogloba
 	return newSearcher(strings.Fields("${ {{ $( ... … example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
 })
 
-// eachPiece calls found for the runs of letters of one kind of case and the runs of digits in v, each with its class: of "apiKey2" for "api",
-// "Key", which is a lowerLetter, and "2".
+// eachPiece calls found for the runs of letters of one kind of case and the runs of digits in v, each with its class:
+// of "apiKey2" for "api", "Key", which is a lowerLetter, and "2".
 func eachPiece(v string, found func(p string, class int)) {
 	start, class, last := 0, 0, 0
 	flush := func(end int) {
@@ -201,7 +205,8 @@ func profileOf(v string) (p profile) {
 	return p
 }
 
-// wordy reports whether a value is put together from words and short numbers: three fifths of its letters are in words with a vowel.
+// wordy reports whether a value is put together from words and short numbers: three fifths of its letters are in words
+// with a vowel.
 func (p profile) wordy() bool { return p.longestNumber <= 5 && 5*p.inVowelWords >= 3*p.letters }
 
 // random reports whether a value looks drawn by lot: long, of letters and digits, and not made of words.
@@ -222,8 +227,8 @@ var nameWords = setOf( //nolint:gochecknoglobals // read-only
 		"env config value string str type bytes hidden null none nil undefined sha md base utf int uint float aes rsa hmac ed hs rs es ecdsa " +
 		"bcrypt argon oauth private public arm amd http https ascii hex")
 
-// isWord reports whether v looks like one word: letters of one case, perhaps with a capital, in pairs of letters that English has, and with
-// at most five consonants in a row. Letters of other scripts count as a word.
+// isWord reports whether v looks like one word: letters of one case, perhaps with a capital, in pairs of letters that
+// English has, and with at most five consonants in a row. Letters of other scripts count as a word.
 func isWord(v string) bool {
 	rarePairs, consonants, last, capitals := 0, 0, rune(0), 0
 	for i, r := range v {

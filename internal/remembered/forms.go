@@ -57,7 +57,8 @@ func lowerEscapes(s string) string {
 // continued ends a line that goes on in the next one, in a shell.
 const continued = "\\\n"
 
-// joinContinuedLines is a text without the ends of lines that go on, and where a byte of it stands in the text; "" for a text without such.
+// joinContinuedLines is a text without the ends of lines that go on, and where a byte of it stands in the text; "" for
+// a text without such.
 func joinContinuedLines(text string) (joined string, at func(int) int) {
 	if !strings.Contains(text, continued) {
 		return "", nil

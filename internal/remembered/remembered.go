@@ -1,16 +1,16 @@
 // Package remembered knows again what redaction once took out of a text of this repository, without keeping it.
 //
-// In: values that redaction found. Out: the places in a text where one of them stands, also in base64, in hex, escaped for URLs or
-// JSON, and split by a backslash at a line's end. It keeps a fingerprint of each of these forms in one file of the git directory, which
-// only its owner may read, and never a value:
+// In: values that redaction found. Out: the places in a text where one of them stands, also in base64, in hex, escaped
+// for URLs or JSON, and split by a backslash at a line's end. It keeps a fingerprint of each of these forms in one file
+// of the git directory, which only its owner may read, and never a value:
 //
 //	$GIT_COMMON_DIR/rekal/remembered
 //	    rekal-remembered 1 9f31…          a random key of this clone, 32 bytes in hexadecimal digits
 //	    4be01c 15 77ac… generic-secret    24 bits of a keyed hash of the first eight bytes, length, HMAC-SHA256 cut to 16 bytes, rule
 //
-// Promises: a value that Add returned for is found from then on, by all processes; a torn line of a dead process is skipped; the file
-// stays below Limit, and the oldest lines go first. A Store is safe for concurrent use. Values of fewer than eight bytes, and ordinary
-// words, are not remembered.
+// Promises: a value that Add returned for is found from then on, by all processes; a torn line of a dead process is
+// skipped; the file stays below Limit, and the oldest lines go first. A Store is safe for concurrent use. Values of
+// fewer than eight bytes, and ordinary words, are not remembered.
 package remembered
 
 import (
@@ -64,12 +64,14 @@ type Store struct {
 	prints table
 }
 
-// Open is the memory in git-rekal's folder of a repository, with what its key is made of. Nothing is read before it is asked.
+// Open is the memory in git-rekal's folder of a repository, with what its key is made of. Nothing is read before it is
+// asked.
 func Open(dir string, keep Writing, rand io.Reader) *Store {
 	return &Store{path: Path(dir), keep: keep, rand: rand}
 }
 
-// OpenExcused is a second memory, of the same kind: of values that were stored because only commits excused them that no remote had.
+// OpenExcused is a second memory, of the same kind: of values that were stored because only commits excused them that
+// no remote had.
 func OpenExcused(dir string, keep Writing, rand io.Reader) *Store {
 	return &Store{path: filepath.Join(dir, "excused"), keep: keep, rand: rand}
 }
@@ -102,7 +104,8 @@ func (j Joined) Find(text string) []redact.Span {
 // Path is where the memory lies below that folder.
 func Path(dir string) string { return filepath.Join(dir, "remembered") }
 
-// Find returns the places of a text where a remembered value stands. Of a file that can't be read it finds nothing; Add tells why.
+// Find returns the places of a text where a remembered value stands. Of a file that can't be read it finds nothing; Add
+// tells why.
 func (s *Store) Find(text string) []redact.Span {
 	s.read()
 	s.mu.RLock()

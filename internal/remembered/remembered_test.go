@@ -46,15 +46,16 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	add(t, open(dir), secret)
 	cases := map[string]string{
-		"plain":            secret,
-		"hex":              hex.EncodeToString([]byte(secret)),
-		"upper hex":        strings.ToUpper(hex.EncodeToString([]byte(secret))),
-		"query":            url.QueryEscape(secret),
-		"path":             url.PathEscape(secret),
-		"lower escapes":    strings.ReplaceAll(url.PathEscape(secret), "%2F", "%2f"),
-		"JSON":             `Vexing/Otter \"91\"+x`,
-		"split":            "Vexing/Ot\\\nter \"9\\\n1\"+x",
-		"split in base64":  base64.StdEncoding.EncodeToString([]byte(secret))[:9] + "\\\n" + base64.RawStdEncoding.EncodeToString([]byte(secret))[9:25],
+		"plain":         secret,
+		"hex":           hex.EncodeToString([]byte(secret)),
+		"upper hex":     strings.ToUpper(hex.EncodeToString([]byte(secret))),
+		"query":         url.QueryEscape(secret),
+		"path":          url.PathEscape(secret),
+		"lower escapes": strings.ReplaceAll(url.PathEscape(secret), "%2F", "%2f"),
+		"JSON":          `Vexing/Otter \"91\"+x`,
+		"split":         "Vexing/Ot\\\nter \"9\\\n1\"+x",
+		"split in base64": base64.StdEncoding.EncodeToString([]byte(secret))[:9] + "\\\n" +
+			base64.RawStdEncoding.EncodeToString([]byte(secret))[9:25],
 		"base64":           base64.RawStdEncoding.EncodeToString([]byte(secret))[:25], // all that it decides alone
 		"base64 behind 1":  base64.RawStdEncoding.EncodeToString([]byte("u" + secret))[2:26],
 		"base64 behind 2":  base64.RawURLEncoding.EncodeToString([]byte("u:" + secret))[3:28],
@@ -96,7 +97,10 @@ func TestNotRemembered(t *testing.T) {
 	}
 	s := open(dir)
 	add(t, s, "short77", "4711471147")
-	if err := s.Add(t.Context(), []redact.Value{{Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true}}); err != nil {
+	if err := s.Add(t.Context(), []redact.Value{{
+		Text: "umbrella", Rule: "generic-secret",
+		OnlyWhereNamed: true,
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	if found := open(dir).Find("short77 umbrella 94711471147 and Vexing-Otter"); len(found) > 0 {
@@ -124,7 +128,8 @@ func TestTorn(t *testing.T) {
 	if err := os.WriteFile(remembered.Path(dir), []byte("no key\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(dir).Add(t.Context(), []redact.Value{{Text: "Vexing-Otter-3", Rule: "r"}}); err == nil || !strings.Contains(err.Error(), remembered.Path(dir)) {
+	if err := open(dir).Add(t.Context(), []redact.Value{{Text: "Vexing-Otter-3", Rule: "r"}}); err == nil ||
+		!strings.Contains(err.Error(), remembered.Path(dir)) {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -151,7 +156,8 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestLimit: the file does not grow beyond its limit, and what came last is there, whether values come in parts or at once.
+// TestLimit: the file does not grow beyond its limit, and what came last is there, whether values come in parts or at
+// once.
 func TestLimit(t *testing.T) {
 	for _, part := range []int{500, 12000} {
 		t.Run(fmt.Sprint(part), func(t *testing.T) { testLimit(t, part) })

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// People are those whose names or addresses are known, to show who somebody is. Everybody gives himself name and address, so what
-// may be taken for somebody else's is marked. The zero value knows nobody.
+// People are those whose names or addresses are known, to show who somebody is. Everybody gives himself name and
+// address, so what may be taken for somebody else's is marked. The zero value knows nobody.
 type People struct {
 	names map[string]string   // by their addresses in lower case
 	named map[string]int      // how many people have a name
 	like  map[string][]string // addresses by what they look like
 }
 
-// NewPeople are people with their names ("" for none) by their addresses in lower case. proper tells which addresses are one person's; of
-// others an address is a person.
+// NewPeople are people with their names ("" for none) by their addresses in lower case. proper tells which addresses
+// are one person's; of others an address is a person.
 func NewPeople(names, proper map[string]string) People {
 	p := People{names: names, named: map[string]int{}, like: map[string][]string{}}
 	counted := map[[2]string]bool{}
@@ -32,8 +32,8 @@ func NewPeople(names, proper map[string]string) People {
 	return p
 }
 
-// Name is the name of the person with an address. The address follows if several people have the name, or if the address is marked as doubtful.
-// Without a name it is the address alone.
+// Name is the name of the person with an address. The address follows if several people have the name, or if the
+// address is marked as doubtful. Without a name it is the address alone.
 func (p People) Name(address string) string {
 	name := p.names[strings.ToLower(address)]
 	if mark := p.whyDoubtful(address); name == "" || mark != "" || p.named[name] > 1 {

@@ -1,5 +1,6 @@
-// Package result holds every JSON shape that leaves the process. docs/json.md is the contract: fields are only ever added. All printers (the
-// command line, the MCP server) share these shapes, so the package imports nothing of the project.
+// Package result holds every JSON shape that leaves the process. docs/json.md is the contract: fields are only ever
+// added. All printers (the command line, the MCP server) share these shapes, so the package imports nothing of the
+// project.
 //
 // Empty optional fields are left out. Times are UTC, RFC 3339, to the second.
 package result
@@ -21,25 +22,28 @@ const Schema = 1
 
 // Recall is the answer of `git rekal [filters] [query]`.
 type Recall struct {
-	Schema  int      `json:"schema"`
-	Query   string   `json:"query,omitempty"`
-	Filters Filters  `json:"filters,omitzero"`
-	AsOf    *AsOf    `json:"as_of,omitempty"`   // with --checkpoint
-	Why     *Why     `json:"why,omitempty"`     // of git rekal why
-	When    *When    `json:"when,omitempty"`    // where a time was asked for
-	Order   string   `json:"order,omitempty"`   // Latest where the question names no topic; else what answers best comes first
+	Schema  int     `json:"schema"`
+	Query   string  `json:"query,omitempty"`
+	Filters Filters `json:"filters,omitzero"`
+	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
+	Why     *Why    `json:"why,omitempty"`   // of git rekal why
+	When    *When   `json:"when,omitempty"`  // where a time was asked for
+	// Latest where the question names no topic; else what answers best comes first
+	Order   string   `json:"order,omitempty"`
 	Unknown []string `json:"unknown,omitempty"` // words of Query that stand nowhere
 	Repos   []string `json:"repos,omitempty"`   // of an answer of several repositories: their paths
 	Total   int      `json:"total"`             // how many match, before -n
 	Results []Hit    `json:"results"`
 
-	More   []Mention `json:"more,omitempty"`   // what matches besides, in the same order
-	Merged int       `json:"merged,omitempty"` // with --commit, of a merge: how many commits it brought, whose sessions these are
-	Talked int       `json:"talked,omitempty"` // with --commit: how many sessions only talked meanwhile, which stand behind nothing
+	More []Mention `json:"more,omitempty"` // what matches besides, in the same order
+	// with --commit, of a merge: how many commits it brought, whose sessions these are
+	Merged int `json:"merged,omitempty"`
+	// with --commit: how many sessions only talked meanwhile, which stand behind nothing
+	Talked int `json:"talked,omitempty"`
 }
 
-// MaxMore is how many matches an answer mentions at most behind its results: of 225,000 turns, 1,500 sessions hold "test error", and their titles are
-// 160 KB.
+// MaxMore is how many matches an answer mentions at most behind its results: of 225,000 turns, 1,500 sessions hold
+// "test error", and their titles are 160 KB.
 const MaxMore = 20
 
 // Mention is a session or memory of which only the title is shown.
@@ -146,12 +150,14 @@ func (n Note) String() string {
 
 // Explains says which lines a session explains.
 type Explains struct {
-	Lines   int      `json:"lines"`             // how many
-	Ranges  []Range  `json:"ranges,omitempty"`  // of the file that why is asked about
-	Exact   []Range  `json:"exact,omitempty"`   // of them those that it wrote, compared line by line; of the others the rules of ties say it
+	Lines  int     `json:"lines"`            // how many
+	Ranges []Range `json:"ranges,omitempty"` // of the file that why is asked about
+	// of them those that it wrote, compared line by line; of the others the rules of ties say it
+	Exact   []Range  `json:"exact,omitempty"`
 	Shared  []Range  `json:"shared,omitempty"`  // of them those that one of several sessions brought: which is not known
 	Commits []string `json:"commits,omitempty"` // that brought them, abbreviated, the one with the most lines first
-	Purpose string   `json:"purpose,omitempty"` // what the session's first prompt is for, where the hit's turn is another one
+	// what the session's first prompt is for, where the hit's turn is another one
+	Purpose string   `json:"purpose,omitempty"`
 	Origins []Origin `json:"origins,omitempty"` // the first of Commits, with what they say
 }
 
@@ -198,28 +204,31 @@ type Hit struct {
 	Matched   []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak      bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
 	Freshness string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
-	Tie       string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
-	Evidence  string   `json:"evidence,omitempty"`  // of the tie
-	Inferred  bool     `json:"inferred,omitempty"`  // the tie is inferred
-	Title     string   `json:"title,omitempty"`
-	Alike     int      `json:"alike,omitempty"`   // of a list: how many other automated sessions begin so, and are not listed
-	Snippet   string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
-	Turn      *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
-	Role      string   `json:"role,omitempty"`    // of that turn: human or assistant
-	TurnAt    string   `json:"turn_at,omitempty"` // of that turn: when it was said
-	Address   string   `json:"address,omitempty"` // what "git rekal show" opens: ID, with a turn ID:TURN
-	LedTo     *Origin  `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
-	Author    string   `json:"author,omitempty"`
-	Signature string   `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
-	Actor     string   `json:"actor,omitempty"`
-	Source    string   `json:"source,omitempty"`
+	// how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
+	Tie      string `json:"tie,omitempty"`
+	Evidence string `json:"evidence,omitempty"` // of the tie
+	Inferred bool   `json:"inferred,omitempty"` // the tie is inferred
+	Title    string `json:"title,omitempty"`
+	// of a list: how many other automated sessions begin so, and are not listed
+	Alike     int     `json:"alike,omitempty"`
+	Snippet   string  `json:"snippet,omitempty"` // at most about 240 characters, on one line
+	Turn      *int    `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
+	Role      string  `json:"role,omitempty"`    // of that turn: human or assistant
+	TurnAt    string  `json:"turn_at,omitempty"` // of that turn: when it was said
+	Address   string  `json:"address,omitempty"` // what "git rekal show" opens: ID, with a turn ID:TURN
+	LedTo     *Origin `json:"led_to,omitempty"`  // of a question: the commit that came of that turn
+	Author    string  `json:"author,omitempty"`
+	Signature string  `json:"signature,omitempty"` // verified, signed, unsigned or bad, where any ledger is signed
+	Actor     string  `json:"actor,omitempty"`
+	Source    string  `json:"source,omitempty"`
 	session.Facts
-	Branch     string   `json:"branch,omitempty"`
-	StartedAt  string   `json:"-"`                      // of a session: when it began, which people are shown
-	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
-	CapturedAt string   `json:"captured_at"`            // maybe long after
-	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated: those that are here, then the others, the latest first
-	Missing    []string `json:"missing,omitempty"`      // those of Commits that are not in this clone
+	Branch     string `json:"branch,omitempty"`
+	StartedAt  string `json:"-"`                      // of a session: when it began, which people are shown
+	LastTurnAt string `json:"last_turn_at,omitempty"` // of a session: when it took place
+	CapturedAt string `json:"captured_at"`            // maybe long after
+	// code commits, abbreviated: those that are here, then the others, the latest first
+	Commits    []string `json:"commits,omitempty"`
+	Missing    []string `json:"missing,omitempty"` // those of Commits that are not in this clone
 	Checkpoint string   `json:"checkpoint,omitempty"`
 
 	Reverted []Reverted `json:"reverted,omitempty"` // those of its commits that a later one took back
@@ -228,9 +237,10 @@ type Hit struct {
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
 	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
-	Stale      []File   `json:"-"`                 // of a session, for people: files of the passage that changed since, or are gone
-	Purged     bool     `json:"purged,omitempty"`  // only where purged ones were asked for
-	Private    bool     `json:"private,omitempty"` // it is never sent, or the rest of it is not
+	// of a session, for people: files of the passage that changed since, or are gone
+	Stale   []File `json:"-"`
+	Purged  bool   `json:"purged,omitempty"`  // only where purged ones were asked for
+	Private bool   `json:"private,omitempty"` // it is never sent, or the rest of it is not
 
 	// Of a record, whose snippet is what mattered of the output:
 	Session     string `json:"session,omitempty"`     // in which an agent ran the command; with Turn and Source

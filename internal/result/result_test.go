@@ -30,31 +30,50 @@ func TestWrite(t *testing.T) {
 		v    any
 		want string
 	}{
-		{"a recall that found nothing", result.Recall{Schema: result.Schema, Results: []result.Hit{}}, `{"schema":1,"total":0,"results":[]}`},
+		{
+			"a recall that found nothing",
+			result.Recall{Schema: result.Schema, Results: []result.Hit{}},
+			`{"schema":1,"total":0,"results":[]}`,
+		},
 		{
 			"a recall",
 			result.Recall{
 				Schema: 1, Query: `<a> & "b"`, Filters: result.Filters{File: "x.go"}, Total: 7,
 				Results: []result.Hit{{
-					ID: "id", Kind: "session", Score: 1.5, Matched: []string{"content"}, Title: "t", Snippet: "s", Turn: &zero, Role: "human",
-					Author: "a@b.c", Actor: "human", Source: "claude-code", Branch: "main", CapturedAt: "2026-11-20T11:00:00Z", LastTurnAt: "2026-11-20T10:00:00Z",
-					Commits: []string{"3f2a111"}, Checkpoint: "cp", Turns: &two, ToolCalls: &zero, Files: []string{"x.go"}, FilesTotal: 1,
+					ID: "id", Kind: "session", Score: 1.5, Matched: []string{"content"}, Title: "t", Snippet: "s", Turn: &zero,
+					Role:   "human",
+					Author: "a@b.c", Actor: "human", Source: "claude-code", Branch: "main", CapturedAt: "2026-11-20T11:00:00Z",
+					LastTurnAt: "2026-11-20T10:00:00Z",
+					Commits:    []string{"3f2a111"}, Checkpoint: "cp", Turns: &two, ToolCalls: &zero, Files: []string{"x.go"},
+					FilesTotal: 1,
 				}},
 			},
 			`{"schema":1,"query":"<a> & \"b\"","filters":{"file":"x.go"},"total":7,"results":[{"id":"id","kind":"session","score":1.5,"matched":["content"],"title":"t","snippet":"s","turn":0,"role":"human","author":"a@b.c","actor":"human","source":"claude-code","branch":"main","last_turn_at":"2026-11-20T10:00:00Z","captured_at":"2026-11-20T11:00:00Z","commits":["3f2a111"],"checkpoint":"cp","turns":2,"tool_calls":0,"files":["x.go"],"files_total":1}]}`,
 		},
-		{"a memory among hits", result.Hit{ID: "id", Kind: "memory", Purged: true}, `{"id":"id","kind":"memory","captured_at":"","purged":true}`},
+		{
+			"a memory among hits",
+			result.Hit{ID: "id", Kind: "memory", Purged: true},
+			`{"id":"id","kind":"memory","captured_at":"","purged":true}`,
+		},
 		{
 			"a memory",
-			result.Memory{Schema: 1, ID: "id", Kind: "memory", Title: "t", Content: "c", Author: "a", Actor: "human", Source: "s", CapturedAt: "w", Existing: true},
+			result.Memory{
+				Schema: 1, ID: "id", Kind: "memory", Title: "t", Content: "c", Author: "a", Actor: "human",
+				Source: "s", CapturedAt: "w", Existing: true,
+			},
 			`{"schema":1,"id":"id","kind":"memory","title":"t","content":"c","author":"a","actor":"human","source":"s","captured_at":"w","existing":true}`,
 		},
-		{"a bare session", result.Session{Schema: 1, ID: "id", Page: []result.Turn{}}, `{"schema":1,"id":"id","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[]}`},
+		{
+			"a bare session",
+			result.Session{Schema: 1, ID: "id", Page: []result.Turn{}},
+			`{"schema":1,"id":"id","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[]}`,
+		},
 		{
 			"a page",
 			result.Session{
 				Page: []result.Turn{{Role: "human", Content: "x"}}, Next: &zero, Tools: []result.Tool{{Turn: -1, Tool: "Read"}},
-				Files: []result.File{{Path: "p", Change: "M", Commit: "c"}}, Commits: []result.Commit{{Commit: "c", Checkpoint: "k", TS: "t", Inferred: true}},
+				Files:   []result.File{{Path: "p", Change: "M", Commit: "c"}},
+				Commits: []result.Commit{{Commit: "c", Checkpoint: "k", TS: "t", Inferred: true}},
 				Related: []result.Related{{Path: "q", Sessions: 2}},
 			},
 			`{"schema":0,"id":"","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[{"turn":0,"role":"human","content":"x"}],"next":0,"tools":[{"turn":-1,"tool":"Read"}],"files":[{"path":"p","change":"M","commit":"c"}],"commits":[{"commit":"c","checkpoint":"k","ts":"t","inferred":true}],"related":[{"path":"q","sessions":2}]}`,
@@ -93,13 +112,28 @@ func TestWriteRow(t *testing.T) {
 		{"no column", nil, nil, `{}`},
 		{"the columns' order", []string{"z", "a", "z"}, []any{1, "x", nil}, `{"z":1,"a":"x","z":null}`},
 		{"names and texts that need escaping", []string{`a"b<`}, []any{"<&>\n\u2028"}, `{"a\"b<":"<&>\n\u2028"}`},
-		{"numbers", []string{"i", "u", "f", "big"}, []any{int64(math.MaxInt64), uint64(math.MaxUint64), 0.1, big.NewInt(7)}, `{"i":9223372036854775807,"u":18446744073709551615,"f":0.1,"big":7}`},
-		{"what JSON has no number for", []string{"nan", "inf", "f"}, []any{math.NaN(), math.Inf(-1), float32(math.Inf(1))}, `{"nan":null,"inf":null,"f":null}`},
+		{
+			"numbers",
+			[]string{"i", "u", "f", "big"},
+			[]any{int64(math.MaxInt64), uint64(math.MaxUint64), 0.1, big.NewInt(7)},
+			`{"i":9223372036854775807,"u":18446744073709551615,"f":0.1,"big":7}`,
+		},
+		{
+			"what JSON has no number for",
+			[]string{"nan", "inf", "f"},
+			[]any{math.NaN(), math.Inf(-1), float32(math.Inf(1))},
+			`{"nan":null,"inf":null,"f":null}`,
+		},
 		{"single precision", []string{"f"}, []any{float32(0.1)}, `{"f":0.1}`},
 		{"a time, in UTC", []string{"ts"}, []any{noon}, `{"ts":"2026-11-20T11:00:00.123Z"}`},
 		{"a whole second", []string{"ts"}, []any{noon.Truncate(time.Second)}, `{"ts":"2026-11-20T11:00:00Z"}`},
 		{"bytes", []string{"b"}, []any{[]byte{1, 2}}, `{"b":"AQI="}`},
-		{"a list", []string{"l"}, []any{[]any{"a", nil, 1, []any{math.NaN(), noon}}}, `{"l":["a",null,1,[null,"2026-11-20T11:00:00.123Z"]]}`},
+		{
+			"a list",
+			[]string{"l"},
+			[]any{[]any{"a", nil, 1, []any{math.NaN(), noon}}},
+			`{"l":["a",null,1,[null,"2026-11-20T11:00:00.123Z"]]}`,
+		},
 		{"what JSON can't say", []string{"c"}, []any{complex(1, 2)}, `{"c":"(1+2i)"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,7 +180,21 @@ func TestShort(t *testing.T) {
 // TestEveryFieldHasAName: no field of a shape goes by its Go name; one that is in no JSON says so.
 func TestEveryFieldHasAName(t *testing.T) {
 	name := regexp.MustCompile(`^(?:[a-z][a-z0-9_]*|-)$`)
-	for _, v := range []any{result.Recall{}, result.Filters{}, result.AsOf{}, result.Hit{}, result.Session{}, result.Turn{}, result.Tool{}, result.File{}, result.Commit{}, result.Related{}, result.Checkpoint{}, result.LogSession{}, result.Version{}} {
+	for _, v := range []any{
+		result.Recall{},
+		result.Filters{},
+		result.AsOf{},
+		result.Hit{},
+		result.Session{},
+		result.Turn{},
+		result.Tool{},
+		result.File{},
+		result.Commit{},
+		result.Related{},
+		result.Checkpoint{},
+		result.LogSession{},
+		result.Version{},
+	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			tag, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
@@ -159,7 +207,12 @@ func TestEveryFieldHasAName(t *testing.T) {
 
 // TestFolded: of sessions that begin alike a checkpoint shows the first, with how many others there are.
 func TestFolded(t *testing.T) {
-	c := result.Checkpoint{Sessions: []result.LogSession{{ID: "1"}, {ID: "2", Begins: "review the"}, {ID: "3"}, {ID: "4", Begins: "review the"}}}
+	c := result.Checkpoint{Sessions: []result.LogSession{
+		{ID: "1"},
+		{ID: "2", Begins: "review the"},
+		{ID: "3"},
+		{ID: "4", Begins: "review the"},
+	}}
 	want := []result.LogSession{{ID: "1"}, {ID: "2", Begins: "review the", Alike: 1}, {ID: "3"}}
 	if diff := cmp.Diff(want, c.Folded()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

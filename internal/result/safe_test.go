@@ -76,6 +76,7 @@ func FuzzWrite(f *testing.F) {
 // obeyed is where a screen would do something else than show a text; -1: nowhere.
 func obeyed(s string) int {
 	return strings.IndexFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\u2028' || r == '\u2029' || r>>8 == 0xe00
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\u2028' ||
+			r == '\u2029' || r>>8 == 0xe00
 	})
 }

@@ -15,28 +15,30 @@ const (
 
 // Story is the answer of `git rekal show`: commits, and what was said behind them.
 type Story struct {
-	Schema   int            `json:"schema"`
-	AsOf     *AsOf          `json:"as_of,omitempty"` // where a commit of a ledger is checked out
-	Show     string         `json:"show"`            // what was asked for
-	Kind     string         `json:"kind"`            // commit, range, lines, session, memory
-	Turn     *int           `json:"turn,omitempty"`  // of a session the turn that was asked for, around which is told
-	Why      *Why           `json:"why,omitempty"`
-	Commits  []StoryCommit  `json:"commits"`            // the oldest first
-	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first
+	Schema  int           `json:"schema"`
+	AsOf    *AsOf         `json:"as_of,omitempty"` // where a commit of a ledger is checked out
+	Show    string        `json:"show"`            // what was asked for
+	Kind    string        `json:"kind"`            // commit, range, lines, session, memory
+	Turn    *int          `json:"turn,omitempty"`  // of a session the turn that was asked for, around which is told
+	Why     *Why          `json:"why,omitempty"`
+	Commits []StoryCommit `json:"commits"` // the oldest first
+	// in the order in which they began; of lines, who explains most first
+	Sessions []StorySession `json:"sessions"`
 	Memories []Memory       `json:"memories,omitempty"` // of a range: those that were saved during its sessions
 	Cut      bool           `json:"cut,omitempty"`      // a shallow clone ends in the range; commits there are left out
 }
 
 // StoryCommit is a code commit of a Story.
 type StoryCommit struct {
-	Commit   string     `json:"commit"`
-	Subject  string     `json:"subject"`
-	Body     string     `json:"body,omitempty"`
-	Author   string     `json:"author"`
-	Email    string     `json:"email"`
-	TS       string     `json:"ts"` // of the author
-	Merge    bool       `json:"merge,omitempty"`
-	Merged   int        `json:"merged,omitempty"`   // of a merge that was asked for: how many commits it brought, which are told, too
+	Commit  string `json:"commit"`
+	Subject string `json:"subject"`
+	Body    string `json:"body,omitempty"`
+	Author  string `json:"author"`
+	Email   string `json:"email"`
+	TS      string `json:"ts"` // of the author
+	Merge   bool   `json:"merge,omitempty"`
+	// of a merge that was asked for: how many commits it brought, which are told, too
+	Merged   int        `json:"merged,omitempty"`
 	Files    []Diffstat `json:"files,omitempty"`    // against the first parent; none of a merge
 	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it, the strongest tie first
 	Inferred []string   `json:"inferred,omitempty"` // of them, those whose tie is inferred
@@ -101,22 +103,23 @@ type StorySession struct {
 	Actor     string `json:"actor"`
 	Source    string `json:"source"`
 	session.Facts
-	Branch     string   `json:"branch,omitempty"`
-	Parent     string   `json:"parent,omitempty"`
-	StartedAt  string   `json:"started_at,omitempty"`
-	LastTurnAt string   `json:"last_turn_at,omitempty"`
-	Turns      int      `json:"turns"`             // in all
-	ToolCalls  int      `json:"tool_calls"`        // in all
-	Tokens     *Tokens  `json:"tokens,omitempty"`  // in all; absent where its transcript counts none
-	Private    bool     `json:"private,omitempty"` // as of a Hit
-	Part       bool     `json:"part,omitempty"`
-	Purpose    string   `json:"purpose,omitempty"` // what its first prompt is for: of a plan, what stands under "Context" or "Why"
-	Said       []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits
-	Tools      []Tool   `json:"tools,omitempty"`   // behind these turns
-	Commits    []string `json:"commits,omitempty"` // OIDs behind which it stands, as they are today
-	Left       []string `json:"left,omitempty"`    // paths that it edited and none of its commits changed
-	Lines      int      `json:"lines,omitempty"`   // of the commits, that it is known to have written
-	Spawned    []string `json:"spawned,omitempty"` // IDs of sessions that it spawned
+	Branch     string  `json:"branch,omitempty"`
+	Parent     string  `json:"parent,omitempty"`
+	StartedAt  string  `json:"started_at,omitempty"`
+	LastTurnAt string  `json:"last_turn_at,omitempty"`
+	Turns      int     `json:"turns"`             // in all
+	ToolCalls  int     `json:"tool_calls"`        // in all
+	Tokens     *Tokens `json:"tokens,omitempty"`  // in all; absent where its transcript counts none
+	Private    bool    `json:"private,omitempty"` // as of a Hit
+	Part       bool    `json:"part,omitempty"`
+	// what its first prompt is for: of a plan, what stands under "Context" or "Why"
+	Purpose string   `json:"purpose,omitempty"`
+	Said    []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits
+	Tools   []Tool   `json:"tools,omitempty"`   // behind these turns
+	Commits []string `json:"commits,omitempty"` // OIDs behind which it stands, as they are today
+	Left    []string `json:"left,omitempty"`    // paths that it edited and none of its commits changed
+	Lines   int      `json:"lines,omitempty"`   // of the commits, that it is known to have written
+	Spawned []string `json:"spawned,omitempty"` // IDs of sessions that it spawned
 
 	PurposeTurn int `json:"-"` // the turn that Purpose is of
 }

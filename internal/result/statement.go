@@ -1,12 +1,14 @@
 package result
 
-// The types of a Statement, as in-toto names them. The predicate is described in docs/json.md; a change of it gets another version.
+// The types of a Statement, as in-toto names them. The predicate is described in docs/json.md; a change of it gets
+// another version.
 const (
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "https://github.com/git-rekal/git-rekal/commits/v1"
 )
 
-// Statement is an in-toto Statement v1 on commits: who helped with them, and by what that is known. Two clones with the same ledgers make the same.
+// Statement is an in-toto Statement v1 on commits: who helped with them, and by what that is known. Two clones with the
+// same ledgers make the same.
 type Statement struct {
 	Type          string             `json:"_type"`
 	Subject       []StatementSubject `json:"subject"`

@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// Stats is the answer of `git rekal stats`: what requests to language models took, as the agents' transcripts count them.
+// Stats is the answer of `git rekal stats`: what requests to language models took, as the agents' transcripts count
+// them.
 type Stats struct {
-	Schema int      `json:"schema"`
-	By     string   `json:"by"` // what Results sum up: agent, author, branch, commit, day, folder, model, repository or session
-	Since  string   `json:"since,omitempty"`
-	Until  string   `json:"until,omitempty"`
-	Agent  string   `json:"agent,omitempty"`
-	Repos  []string `json:"repos,omitempty"` // of an answer of several repositories: their paths
+	Schema int `json:"schema"`
+	// what Results sum up: agent, author, branch, commit, day, folder, model, repository or session
+	By    string   `json:"by"`
+	Since string   `json:"since,omitempty"`
+	Until string   `json:"until,omitempty"`
+	Agent string   `json:"agent,omitempty"`
+	Repos []string `json:"repos,omitempty"` // of an answer of several repositories: their paths
 
 	Total     Tokens   `json:"total"`
 	Uncounted int      `json:"uncounted,omitempty"` // sessions whose transcripts count nothing
@@ -31,8 +33,9 @@ type Tokens struct {
 	Output     int64   `json:"output"`
 	CacheRead  int64   `json:"cache_read"`
 	CacheWrite int64   `json:"cache_write"`
-	Cost       float64 `json:"cost,omitempty"`  // US dollars that agents recorded
-	Price      float64 `json:"price,omitempty"` // by the settings rekal.price, in their currency; of models without one nothing is added
+	Cost       float64 `json:"cost,omitempty"` // US dollars that agents recorded
+	// by the settings rekal.price, in their currency; of models without one nothing is added
+	Price float64 `json:"price,omitempty"`
 }
 
 // Add adds the tokens of other sessions.
@@ -79,8 +82,9 @@ type LineStats struct {
 	More    int     `json:"more,omitempty"`    // how many were left out, by -n
 }
 
-// Lines counts lines in three parts: Wrote, which a session is known to have written; NoSession, whose commit has no known session, so that a person may have
-// written them; Unknown, whose commit has a session that is not known to have written them.
+// Lines counts lines in three parts: Wrote, which a session is known to have written; NoSession, whose commit has no
+// known session, so that a person may have written them; Unknown, whose commit has a session that is not known to have
+// written them.
 type Lines struct {
 	Key       string `json:"key,omitempty"` // a path, or the OID of a commit; absent in a total
 	Title     string `json:"title,omitempty"`
@@ -92,7 +96,8 @@ type Lines struct {
 	Sessions  int    `json:"sessions"` // that wrote any of them
 }
 
-// WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, of all people together, without tokens.
+// WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, of all people together,
+// without tokens.
 type WorkStats struct {
 	Schema int    `json:"schema"`
 	Since  string `json:"since,omitempty"`

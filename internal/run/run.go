@@ -1,14 +1,14 @@
 // Package run runs a command as if nothing stood between it and its caller, and listens to its output.
 //
-// In: arguments, three files, a listener. Out: the exit status that a shell would give. The output passes through as it comes, or goes only
-// to the listener. Promises:
+// In: arguments, three files, a listener. Out: the exit status that a shell would give. The output passes through as it
+// comes, or goes only to the listener. Promises:
 //
-//   - stdin is handed on. If stdout or stderr is a terminal, the command gets a pty of the same size, else a pipe. Streams to one place
-//     become one; of two the order is as read.
-//   - The command stays in our process group. So Ctrl-C, Ctrl-Z and fg reach it, and a prompt on /dev/tty goes directly to the person. The
-//     terminal's modes never change. Signals sent to us alone are passed on.
-//   - The output is handed on whole, in order and unchanged. If nobody takes it, the command's next write fails, as it would without us. A
-//     child that it leaves behind is heard for at most a second after its exit.
+//   - stdin is handed on. If stdout or stderr is a terminal, the command gets a pty of the same size, else a pipe.
+//     Streams to one place become one; of two the order is as read.
+//   - The command stays in our process group. So Ctrl-C, Ctrl-Z and fg reach it, and a prompt on /dev/tty goes directly
+//     to the person. The terminal's modes never change. Signals sent to us alone are passed on.
+//   - The output is handed on whole, in order and unchanged. If nobody takes it, the command's next write fails, as it
+//     would without us. A child that it leaves behind is heard for at most a second after its exit.
 //   - A slow listener delays the output only while it works, and loses none of it.
 //
 // It knows no repository and keeps nothing.
@@ -34,8 +34,8 @@ type Command struct {
 	Stdin  *os.File // nil: nothing
 	Stdout io.Writer
 	Stderr io.Writer
-	// Show says which streams go on to ours; what does not is only heard. It is asked once for each, when something comes first:
-	// the command starts meanwhile.
+	// Show says which streams go on to ours; what does not is only heard. It is asked once for each, when something comes
+	// first: the command starts meanwhile.
 	Show func(Stream) bool
 	Hear func([]byte) // all that is printed, in one order; called by one goroutine at a time
 }
@@ -135,7 +135,10 @@ func notStarted(c Command, err error) Exit {
 	case errors.Is(err, fs.ErrNotExist):
 		return Exit{Status: NotFound, Failed: fmt.Errorf("run: %q: command not found", c.Args[0])}
 	case errors.Is(err, syscall.ENOEXEC):
-		return Exit{Status: NotExecutable, Failed: fmt.Errorf("run: %q: no program that the system can run (a script begins with #!)", c.Args[0])}
+		return Exit{
+			Status: NotExecutable,
+			Failed: fmt.Errorf("run: %q: no program that the system can run (a script begins with #!)", c.Args[0]),
+		}
 	}
 	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
 		err = cause.Err

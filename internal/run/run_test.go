@@ -22,8 +22,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/run"
 )
 
-// TestMain is also the process that runs a command, as git-rekal does: with RUN_TEST. "heard" has what it heard; "panic" has a
-// listener that panics.
+// TestMain is also the process that runs a command, as git-rekal does: with RUN_TEST. "heard" has what it heard;
+// "panic" has a listener that panics.
 func TestMain(m *testing.M) {
 	how := os.Getenv("RUN_TEST")
 	if how == "" {
@@ -135,7 +135,8 @@ func TestStreams(t *testing.T) {
 	if e := cmd.Run(); e != nil {
 		t.Fatal(e)
 	}
-	if strings.Count(out.String(), "out") != 8 || strings.Count(err.String(), "err") != 8 || strings.Contains(out.String(), "err") {
+	if strings.Count(out.String(), "out") != 8 || strings.Count(err.String(), "err") != 8 ||
+		strings.Contains(out.String(), "err") {
 		t.Errorf("stdout %q, stderr %q", out.String(), err.String())
 	}
 	both := running(t, "sh", "-c", script)
@@ -260,8 +261,8 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestSignals passes on what only we were sent.
-// catchable makes signals do in what the test starts what they usually do, also where the test's own caller ignores them (nohup, a job in the background).
+// TestSignals passes on what only we were sent. catchable makes signals do in what the test starts what they usually
+// do, also where the test's own caller ignores them (nohup, a job in the background).
 func catchable(t *testing.T, sigs ...os.Signal) {
 	t.Helper()
 	got := make(chan os.Signal, 1)
@@ -272,7 +273,8 @@ func catchable(t *testing.T, sigs ...os.Signal) {
 func TestSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1} {
 		catchable(t, sig)
-		cmd := running(t, "sh", "-c", fmt.Sprintf("trap 'echo got it; exit 7' %d; echo ready; while :; do sleep 0.02; done", sig))
+		cmd := running(t, "sh", "-c", fmt.Sprintf("trap 'echo got it; exit 7' %d; echo ready; while :; do sleep 0.02; done",
+			sig))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
 		out, err := cmd.StdoutPipe()
 		if err != nil {

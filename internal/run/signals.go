@@ -11,12 +11,13 @@ import (
 // signals catches the signals that are sent to us, to pass them on to the command.
 type signals struct{ got chan os.Signal }
 
-// catchSignals begins to hear them. What our caller ignores (nohup, a job in the background) stays ignored, by the command, too.
-// SIGPIPE is heard so that a closed stdout is an error of a write, and not our end.
+// catchSignals begins to hear them. What our caller ignores (nohup, a job in the background) stays ignored, by the
+// command, too. SIGPIPE is heard so that a closed stdout is an error of a write, and not our end.
 func catchSignals() signals {
 	s := signals{make(chan os.Signal, 16)}
 	for _, sig := range []os.Signal{
-		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGPIPE,
+		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH,
+		syscall.SIGPIPE,
 	} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.got, sig)
@@ -30,7 +31,8 @@ func (s signals) stop() {
 	close(s.got)
 }
 
-// passOn hands signals on until stop. Those that a terminal sends to all of its foreground have reached the command already.
+// passOn hands signals on until stop. Those that a terminal sends to all of its foreground have reached the command
+// already.
 func (s signals) passOn(to *os.Process, out *streams) {
 	for sig := range s.got {
 		switch sig {

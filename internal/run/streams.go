@@ -69,7 +69,8 @@ func (s *streams) newEnd(c Command, as Stream, w io.Writer) (e streamEnd, err er
 	return e, err
 }
 
-// copySizeTo gives the pty the size of our terminal. It changes no byte on the way: our terminal does what terminals do.
+// copySizeTo gives the pty the size of our terminal. It changes no byte on the way: our terminal does what terminals
+// do.
 func (e streamEnd) copySizeTo(f *os.File) error {
 	fd := int(e.child.Fd())
 	modes, err := unix.IoctlGetTermios(fd, getModes)
@@ -181,7 +182,8 @@ func (s *streams) callListener(p []byte) {
 	s.hear(p)
 }
 
-// drain waits behind the exit for what is still on its way. The time in which nobody takes what was printed does not count.
+// drain waits behind the exit for what is still on its way. The time in which nobody takes what was printed does not
+// count.
 func (s *streams) drain() {
 	done := make(chan struct{})
 	go func() { s.readers.Wait(); close(done) }()

@@ -14,8 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Add makes parts findable, in ledger order, whose turns stand in their table. A part may continue a session that is already
-// there.
+// Add makes parts findable, in ledger order, whose turns stand in their table. A part may continue a session that is
+// already there.
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session) error {
@@ -23,8 +23,9 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session) error {
 	return err
 }
 
-// AddWhile is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
-// reading has ended. It returns the number of the first unit of each part, and behind them that which comes next.
+// AddWhile is Add that reads the texts while store puts the turns into their table. When store fails, its error is
+// returned as soon as the reading has ended. It returns the number of the first unit of each part, and behind them that
+// which comes next.
 func AddWhile(ctx context.Context, tx *db.Tx, parts []session.Session, store func() error) (units []int, err error) {
 	if len(parts) == 0 {
 		return nil, store()
@@ -106,8 +107,8 @@ const (
 	maxCalls = 1 << 20 // bytes
 )
 
-// addParts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over. To units it adds where each
-// part ends.
+// addParts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over. To
+// units it adds where each part ends.
 func (a *adder) addParts(ctx context.Context, parts []session.Session, units *[]int) (rest []session.Session) {
 	for i, p := range parts {
 		if left := a.addPart(ctx, p); left != nil {
@@ -118,8 +119,8 @@ func (a *adder) addParts(ctx context.Context, parts []session.Session, units *[]
 	return nil
 }
 
-// addPart adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what is
-// left.
+// addPart adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells
+// what is left.
 func (a *adder) addPart(ctx context.Context, p session.Session) (left *session.Session) {
 	number, ok := a.numbers[p.ID]
 	if !ok {
@@ -230,7 +231,9 @@ func (a *adder) store(ctx context.Context) error {
 }
 
 // merge joins the runs from keep on with the new one; what is done goes to out.
-func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out *db.RunWriter) (*lexical.Writer, error) {
+func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer,
+	out *db.RunWriter,
+) (*lexical.Writer, error) {
 	var headers []*lexical.Header
 	var entries []*block.Entries
 	for i, run := range a.state.Runs[keep:] {
@@ -251,8 +254,8 @@ func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out 
 }
 
 // Hide hides the given sessions and shows all others. A hidden session is no hit, and does not count for the weights of
-// words. Its postings stay on disk, so that it can be shown again as it was. To remove a session from disk, rebuild the index
-// from a ledger without it. IDs that were not added yet are ignored.
+// words. Its postings stay on disk, so that it can be shown again as it was. To remove a session from disk, rebuild the
+// index from a ledger without it. IDs that were not added yet are ignored.
 func Hide(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
 	a, err := newAdder(ctx, tx)
 	if err != nil {

@@ -25,7 +25,8 @@ func TestAddInSteps(t *testing.T) {
 	long.Title = "Marsupials"
 	for i := range 30_000 {
 		long.ToolCalls = append(long.ToolCalls, session.ToolCall{
-			Index: i, Tool: "Bash", Path: fmt.Sprintf("src/file%d.go", i), Cmd: fmt.Sprintf("run command%d --with=a --long list --of arguments", i),
+			Index: i, Tool: "Bash", Path: fmt.Sprintf("src/file%d.go", i),
+			Cmd: fmt.Sprintf("run command%d --with=a --long list --of arguments", i),
 		})
 	}
 	short := talk("S2", "a wombat and a kangaroo")

@@ -13,7 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// TestAddBesideFails holds that the reading of texts ends with the call when the rows can't be stored, and before all is read.
+// TestAddBesideFails holds that the reading of texts ends with the call when the rows can't be stored, and before all
+// is read.
 func TestAddBesideFails(t *testing.T) {
 	d := newIndex(t)
 	long := session.Session{ID: "long", Turns: make([]session.Turn, 400_000)}
@@ -37,7 +38,8 @@ func TestAddBesideFails(t *testing.T) {
 		t.Error("texts are still being read")
 	}
 	stop()
-	if _, err := search.AddWhile(ctx, tx, []session.Session{long}, func() error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := search.AddWhile(ctx, tx, []session.Session{long}, func() error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("without time: %v", err)
 	}
 }

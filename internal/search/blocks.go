@@ -7,16 +7,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// The index is stored in runs (see db) of two sorts. A question reads the headers with one statement, and what it needs of the rest
-// with another.
+// The index is stored in runs (see db) of two sorts. A question reads the headers with one statement, and what it needs
+// of the rest with another.
 //
-//   - Postings: sorted blocks of about 8 KB, with the units of each term, how often it stands there, and its positions among
-//     stems, from which pairs are counted. Then the sorted stems, with which misspelt words are compared. Then a lexical.Header.
-//   - Passages of each session in blocks, 388 bytes each with the 384 dimensions of the model that is built in; then a vector a session, then the
-//     fence of the first. The table embedded has a hash of each passage, by which a rebuilt index takes vectors over.
+//   - Postings: sorted blocks of about 8 KB, with the units of each term, how often it stands there, and its positions
+//     among stems, from which pairs are counted. Then the sorted stems, with which misspelt words are compared. Then a
+//     lexical.Header.
+//   - Passages of each session in blocks, 388 bytes each with the 384 dimensions of the model that is built in; then a
+//     vector a session, then the fence of the first. The table embedded has a hash of each passage, by which a rebuilt
+//     index takes vectors over.
 //
-// Scores of words are those of a rebuilt index, but for a session that two machines captured: until the next rebuild its later parts are
-// units of their own.
+// Scores of words are those of a rebuilt index, but for a session that two machines captured: until the next rebuild
+// its later parts are units of their own.
 
 // mergeRatio keeps the number of runs logarithmic: a new run takes in the runs before it as
 // long as they have at most so many times what it has.

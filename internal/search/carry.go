@@ -31,7 +31,9 @@ func Carry(ctx context.Context, old *db.DB, tx *db.Tx, now time.Time) error {
 	return nil
 }
 
-func (s *Searcher) carryVectors(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int, now time.Time) error {
+func (s *Searcher) carryVectors(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int,
+	now time.Time,
+) error {
 	done, err := s.vectors(ctx, tx, ids, numbers)
 	if err != nil || len(done) == 0 {
 		return err

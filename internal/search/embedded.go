@@ -49,7 +49,9 @@ var errDimensions = errors.New("search: vectors of different dimensions")
 // Unembedded returns sessions of which passages lack the vectors of a model, those with the
 // latest IDs first: as many as have most passages to embed between them, or a few more. Left is
 // how many such sessions there are in all.
-func Unembedded(ctx context.Context, r db.Querier, model string, most int, leave Leave) (batch []Pending, left int, err error) {
+func Unembedded(ctx context.Context, r db.Querier, model string, most int,
+	leave Leave,
+) (batch []Pending, left int, err error) {
 	st, err := readState(ctx, r)
 	if err != nil {
 		return nil, 0, err
@@ -194,8 +196,8 @@ func (a *adder) dropVectors(ctx context.Context) error {
 	return a.tx.ForgetEmbeddedPassages(ctx)
 }
 
-// buildStretches turns vectors into the stored form of sessions, in the order of the sessions' numbers. rows are the given vectors of
-// sessions that did not change meanwhile.
+// buildStretches turns vectors into the stored form of sessions, in the order of the sessions' numbers. rows are the
+// given vectors of sessions that did not change meanwhile.
 func (a *adder) buildStretches(ctx context.Context, done []quantised) (out []*projected, rows []quantised, err error) {
 	wanted := make(map[int]bool)
 	for _, e := range done {

@@ -157,7 +157,10 @@ func TestEmbeddingGrows(t *testing.T) {
 	}
 	first, second := talk("S1", words(0, 120), words(0, 300)), talk("S2", words(50, 90))
 	first.Turns[1].Role = session.RoleAssistant
-	more := session.Session{ID: "S1", Turns: []session.Turn{{Index: 2, Role: session.RoleAssistant, TS: noon, Content: words(7, 200)}}}
+	more := session.Session{ID: "S1", Turns: []session.Turn{{
+		Index: 2, Role: session.RoleAssistant, TS: noon,
+		Content: words(7, 200),
+	}}}
 
 	grown := newIndex(t)
 	add(t, grown, first)

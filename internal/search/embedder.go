@@ -34,8 +34,9 @@ type Embeddable interface {
 // process dies. A round costs 0.4 s beside the server's time where there are 225,000 turns.
 const perRound = 512
 
-// Fill makes the vectors that are missing, the latest sessions first. The texts are read, the server is asked, and what it said is
-// written, each for itself: nobody waits for the server. After an error of the server's what it had answered is kept.
+// Fill makes the vectors that are missing, the latest sessions first. The texts are read, the server is asked, and what
+// it said is written, each for itself: nobody waits for the server. After an error of the server's what it had answered
+// is kept.
 func (e Embedder) Fill(ctx context.Context, in Embeddable, now func() time.Time) error {
 	total, before := 0, ""
 	for {

@@ -126,9 +126,13 @@ type projected struct {
 	sum   []float32 // whole, before it was rounded
 }
 
-// project appends new passages to a session's passages. The vector of the session is the sum of all its passages, made length 1.
+// project appends new passages to a session's passages. The vector of the session is the sum of all its passages, made
+// length 1.
 func project(session, dim int, before, fresh []semantic.Passage) *projected {
-	p := &projected{session: session, Stretch: semantic.Stretch{From: len(before), Passages: fresh}, sum: make([]float32, dim)}
+	p := &projected{
+		session: session, Stretch: semantic.Stretch{From: len(before), Passages: fresh},
+		sum: make([]float32, dim),
+	}
 	for _, w := range before {
 		w.AddTo(p.sum)
 	}
@@ -169,7 +173,9 @@ func (w *embeddingWriter) finish(out *db.RunWriter, id int) (runInfo, error) {
 }
 
 // merge puts what the runs from keep on and a new one tell of sessions into one.
-func (w *embeddings) merge(ctx context.Context, tx *db.Tx, keep int, fresh *embeddingWriter, out *db.RunWriter) (*embeddingWriter, error) {
+func (w *embeddings) merge(ctx context.Context, tx *db.Tx, keep int, fresh *embeddingWriter,
+	out *db.RunWriter,
+) (*embeddingWriter, error) {
 	var stretches, wholes []*block.Entries
 	for _, r := range w.runs[keep:] {
 		stretches = append(stretches, block.NextEntries(readPiecewise(ctx, tx, r.stretches())))

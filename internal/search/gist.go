@@ -8,9 +8,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// Bounds of what is asked of a text that is longer than a question: a log, a stack trace, a file. They were tried on 110 outputs of 15 to
-// 400 lines, of failed commands in 41 real sessions, among 60. The right answer is the session that ran the command. The bounds were
-// chosen on 77 of them; the other 33 were looked at once. 38 texts come from other projects, and should be weak.
+// Bounds of what is asked of a text that is longer than a question: a log, a stack trace, a file. They were tried on
+// 110 outputs of 15 to 400 lines, of failed commands in 41 real sessions, among 60. The right answer is the session
+// that ran the command. The bounds were chosen on 77 of them; the other 33 were looked at once. 38 texts come from
+// other projects, and should be weak.
 //
 //	                             first of 77   among ten   weak   first of 33   among ten   weak   weak of 38
 //	all terms                             40          55     28            16          24      9           36
@@ -23,7 +24,8 @@ const (
 	whole    = 1.5 // how much rarer an identifier, a path or an error code counts than a word
 )
 
-// rarestTerms leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question stays as it is.
+// rarestTerms leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question
+// stays as it is.
 func (s *Searcher) rarestTerms(q query.Query, f lexical.Lists) (_ query.Query, long bool) {
 	if len(q.Terms) <= maxGist {
 		return q, false

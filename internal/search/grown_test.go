@@ -126,7 +126,8 @@ func dump(t *testing.T, d *db.DB, table string) []string {
 // is as it was when it is shown again: whatever was added meanwhile.
 func TestHiddenEqualsNeverAdded(t *testing.T) {
 	// None of these words stands in the hidden ones alone: such a word is known, and not read as another one.
-	hiddenEqualsNeverAdded(t, ownParts(t), 8, "harbour office", "twice", "guests want to see prices", "build the web files")
+	hiddenEqualsNeverAdded(t, ownParts(t), 8, "harbour office", "twice", "guests want to see prices",
+		"build the web files")
 }
 
 func TestLongHiddenEqualsNeverAdded(t *testing.T) {
@@ -146,7 +147,8 @@ func hiddenEqualsNeverAdded(t *testing.T, all []session.Session, n int, queries 
 	addBy(t, always, all, n)
 	addBy(t, never, slices.Concat(all[:3], all[4:17], all[18:]), n)
 	for _, q := range queries {
-		want, got := lexicals(find(t, never, q, search.Options{Weak: true})), lexicals(find(t, hidden, q, search.Options{Weak: true}))
+		want, got := lexicals(find(t, never, q, search.Options{Weak: true})),
+			lexicals(find(t, hidden, q, search.Options{Weak: true}))
 		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 			t.Errorf("%.40q (-never +hidden):\n%s", q, diff)
 		}

@@ -17,7 +17,9 @@ const maxGuesses = 8
 
 // correctSpelling reads each word of q that stands nowhere, nor in others, as the stem that is most like it, and
 // fetches what belongs to that.
-func (s *Searcher) correctSpelling(ctx context.Context, q query.Query, f lexical.Lists, others *lexical.Counts) (query.Query, lexical.Lists, error) {
+func (s *Searcher) correctSpelling(ctx context.Context, q query.Query, f lexical.Lists,
+	others *lexical.Counts,
+) (query.Query, lexical.Lists, error) {
 	var unknown []lexical.Misspelt
 	for _, stem := range q.Stems {
 		had := slices.ContainsFunc(unknown, func(m lexical.Misspelt) bool { return m.Stem == stem })

@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// fewestWeak is how many come where none is strong, if so many were found: the best one, and five more that may be meant. Others come if their
-// scores are near the best one's.
+// fewestWeak is how many come where none is strong, if so many were found: the best one, and five more that may be
+// meant. Others come if their scores are near the best one's.
 const fewestWeak = 6
 
 // named is what it is worth to be named: about as much as to hold all words of the question.
@@ -68,7 +68,8 @@ func (m *modelScores) score(n int, match lexical.Match) float64 {
 	return score + m.modelShare*lift
 }
 
-// prefer lifts the sessions that are preferred. It comes behind the judgement, so that it makes no answer strong, and drops none.
+// prefer lifts the sessions that are preferred. It comes behind the judgement, so that it makes no answer strong, and
+// drops none.
 func (s *Searcher) prefer(found []candidate, isPreferred func(string) bool) {
 	for i, c := range found {
 		if isPreferred != nil && isPreferred(s.index.Sessions[c.n]) {
@@ -77,8 +78,8 @@ func (s *Searcher) prefer(found []candidate, isPreferred func(string) bool) {
 	}
 }
 
-// nearestWeak are the best of the weak candidates. If they are fewer than fewestWeak, the nearest others join them, which share no word with the
-// question: better than nothing.
+// nearestWeak are the best of the weak candidates. If they are fewer than fewestWeak, the nearest others join them,
+// which share no word with the question: better than nothing.
 func (s *Searcher) nearestWeak(found []candidate, allowed []int, near *modelScores, share float64) []candidate {
 	n := min(len(found), fewestWeak)
 	for n < len(found) && found[n].score >= share*found[0].score {
@@ -105,7 +106,10 @@ func (o Options) strongShare() float64 {
 
 // hitOf makes a hit of what was found in a session, but for its score.
 func hitOf(id string, m lexical.Match, model modelScore, modelShare float64) Hit {
-	h := Hit{Session: id, Turn: -1, Next: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift, Memory: m.Kinds[lexical.Memory]}
+	h := Hit{
+		Session: id, Turn: -1, Next: -1, Passage: MatchedContent, Lexical: m.Score, Embedding: model.passageLift,
+		Memory: m.Kinds[lexical.Memory],
+	}
 	if m.Found {
 		h.Turn, h.Next = m.Turn, m.Next
 	}
@@ -122,9 +126,11 @@ func hitOf(id string, m lexical.Match, model modelScore, modelShare float64) Hit
 	return h
 }
 
-// keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index has a strong one. bar is the
-// score that sessions are measured by, that of the best one in any index.
-func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) (kept []candidate, weak bool, bar float64) {
+// keepStrong keeps the strong candidates. If there are none, all candidates are weak, and stay, unless another index
+// has a strong one. bar is the score that sessions are measured by, that of the best one in any index.
+func (s *Searcher) keepStrong(q query.Query, found []candidate, scored lexical.Scored, near *modelScores,
+	opt Options,
+) (kept []candidate, weak bool, bar float64) {
 	isAnswered := s.isAnswered(q, found, scored, near, opt)
 	best := s.bestScores(found, scored)
 	isStrong := func(c candidate) bool {
@@ -160,7 +166,9 @@ func (s *Searcher) bestScores(found []candidate, scored lexical.Scored) (best be
 }
 
 // isAnswered reports whether a candidate may be what a question is about.
-func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.Scored, near *modelScores, opt Options) bool {
+func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.Scored, near *modelScores,
+	opt Options,
+) bool {
 	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
 	if len(found) == 0 || q.IsOnlyStopWords() || q.Anchors && !slices.ContainsFunc(found, isHeld) {
 		return false
@@ -168,10 +176,12 @@ func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.S
 	return s.isAnswer(q, slices.MinFunc(found, s.compare), found, scored, near, opt.Short)
 }
 
-// isAnswer reports whether the best session may be what a question is about: not where others are as good by words and nearer in meaning. The
-// embedding model decides, if it calls the session near where words score low, or far where they don't score high. Otherwise words do, by the
-// session that they hold to be the best.
-func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores, short bool) bool {
+// isAnswer reports whether the best session may be what a question is about: not where others are as good by words and
+// nearer in meaning. The embedding model decides, if it calls the session near where words score low, or far where they
+// don't score high. Otherwise words do, by the session that they hold to be the best.
+func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores,
+	short bool,
+) bool {
 	m, nearness := scored.Matches[best.n], near.model[best.n].nearness
 	switch {
 	case m.Exact || short || nearness == 0:
@@ -208,8 +218,9 @@ func standsOut(best candidate, found []candidate, near *modelScores) bool {
 	return nearer < maxNearer || next <= (1-minLead)*best.score
 }
 
-// isAnswerByWords reports whether the words of a session may answer: not where words that carry the question stand nowhere, nor where no two
-// of its words stand together, unless that session scores high, or holds a name of the question.
+// isAnswerByWords reports whether the words of a session may answer: not where words that carry the question stand
+// nowhere, nor where no two of its words stand together, unless that session scores high, or holds a name of the
+// question.
 func (s *Searcher) isAnswerByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
 	m := scored.Matches[c.n]
 	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.CountVisible())
@@ -224,7 +235,8 @@ func matchReasons(m lexical.Match, means bool) []string {
 		is   bool
 	}{
 		// Nothing but function words was asked where no kind has a word to name.
-		{MatchedContent, m.Kinds[lexical.Content] || m.Kinds[lexical.Memory] || m.Found && m.Turn >= 0 && m.Kinds == [len(m.Kinds)]bool{}},
+		{MatchedContent, m.Kinds[lexical.Content] || m.Kinds[lexical.Memory] ||
+			m.Found && m.Turn >= 0 && m.Kinds == [len(m.Kinds)]bool{}},
 		{MatchedTitle, m.Kinds[lexical.Title]},
 		{MatchedFiles, m.Kinds[lexical.Edited] || m.Kinds[lexical.Paths]},
 		{MatchedCommand, m.Kinds[lexical.Commands]},

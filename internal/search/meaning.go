@@ -33,8 +33,8 @@ type modelScore struct {
 	nearness    float64 // their cosines, with the same weights; 0 where the model is not the measured one
 }
 
-// modelScores is what an embedding model says of the sessions that may be among the best, by session number. A session is missing where nothing is
-// known.
+// modelScores is what an embedding model says of the sessions that may be among the best, by session number. A session
+// is missing where nothing is known.
 type modelScores struct {
 	model      map[int]modelScore
 	modelShare float64 // how much the embedding model counts
@@ -55,8 +55,8 @@ func (g *sessionNearness) rank(n int) float64 {
 	return 2 + g.near[n]
 }
 
-// embed asks for the vector of a question in the background. The function that it returns waits for the vector, which is nil if
-// there is none.
+// embed asks for the vector of a question in the background. The function that it returns waits for the vector, which
+// is nil if there is none.
 func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() []float32 {
 	e := s.state.Embedded
 	if opt.Embed == nil || e.Dim == 0 {
@@ -74,8 +74,11 @@ func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() [
 	return func() []float32 { return <-answer }
 }
 
-// scoreByModel looks at the sessions that the model, or the words, hold to be good. The vector is nil where the model says nothing.
-func (s *Searcher) scoreByModel(ctx context.Context, vector []float32, matches []lexical.Match, opt Options) (*modelScores, error) {
+// scoreByModel looks at the sessions that the model, or the words, hold to be good. The vector is nil where the model
+// says nothing.
+func (s *Searcher) scoreByModel(ctx context.Context, vector []float32, matches []lexical.Match,
+	opt Options,
+) (*modelScores, error) {
 	out := &modelScores{}
 	if vector == nil {
 		opt.pool(Pool{})
@@ -100,7 +103,8 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*session
 		return nil, err
 	}
 	known := make([]bool, len(g.near))
-	err = s.heads.embedded.eachWhole(wholes, len(g.near), func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(vector), true })
+	err = s.heads.embedded.eachWhole(wholes, len(g.near),
+		func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(vector), true })
 	for n, is := range known {
 		if is && !s.index.IsHidden(n) {
 			g.known = append(g.known, n)
@@ -110,7 +114,9 @@ func (s *Searcher) nearSessions(ctx context.Context, vector []float32) (*session
 }
 
 // nearestPassages finds the nearest passage of each session.
-func (s *Searcher) nearestPassages(ctx context.Context, g *sessionNearness, wanted map[int]bool) (map[int]passageMatch, error) {
+func (s *Searcher) nearestPassages(ctx context.Context, g *sessionNearness,
+	wanted map[int]bool,
+) (map[int]passageMatch, error) {
 	stretches, err := s.heads.embedded.read(ctx, s.db, wanted)
 	if err != nil {
 		return nil, err
@@ -131,10 +137,13 @@ func (s *Searcher) nearestPassages(ctx context.Context, g *sessionNearness, want
 // ordinary is how many sessions tell how near an ordinary one's best passage is.
 const ordinary = 32
 
-// scoreAboveMedian makes comparable what nearestPassages finds, because the cosines of an embedding model say little by themselves: how far they are above the
-// median. That of whole sessions is taken over all, that of passages over sessions evenly spread over all that have vectors; of several indexes both are
-// taken over such sessions of each. Filters don't change what is ordinary.
-func (s *Searcher) scoreAboveMedian(ctx context.Context, g *sessionNearness, wanted map[int]bool, opt Options) (map[int]modelScore, error) {
+// scoreAboveMedian makes comparable what nearestPassages finds, because the cosines of an embedding model say little by
+// themselves: how far they are above the median. That of whole sessions is taken over all, that of passages over
+// sessions evenly spread over all that have vectors; of several indexes both are taken over such sessions of each.
+// Filters don't change what is ordinary.
+func (s *Searcher) scoreAboveMedian(ctx context.Context, g *sessionNearness, wanted map[int]bool,
+	opt Options,
+) (map[int]modelScore, error) {
 	sample, read := pickEvenly(g.known, ordinary), maps.Clone(wanted)
 	for _, n := range sample {
 		read[n] = true

@@ -9,8 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
-// TestNeverNothing draws questions from words of the sessions and from others: with vectors there is always an answer, without them there is none
-// only if no word of the question stands in a session. If the answer is weak, the next five are there, too.
+// TestNeverNothing draws questions from words of the sessions and from others: with vectors there is always an answer,
+// without them there is none only if no word of the question stands in a session. If the answer is weak, the next five
+// are there, too.
 func TestNeverNothing(t *testing.T) {
 	const fewest = 6
 	words, bare := newIndex(t), newIndex(t)
@@ -44,7 +45,11 @@ func TestNeverNothing(t *testing.T) {
 			}
 		}
 	}
-	if got := find(t, words, "?!", search.Options{Embed: func(context.Context, string, string) []float32 { return nil }}); len(got) > 0 {
+	if got := find(t, words, "?!", search.Options{Embed: func(context.Context, string,
+		string,
+	) []float32 {
+		return nil
+	}}); len(got) > 0 {
 		t.Errorf("no word: %+v", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// What an embedding model is given of a session: each prompt, and the last answer before the next one. Of each the first passages count,
-// which say what was asked and what came of it. All turns took three times as long, and ranked no better. Short turns that follow each other
-// are one passage: alone they say little (docs/lab/search.md).
+// What an embedding model is given of a session: each prompt, and the last answer before the next one. Of each the
+// first passages count, which say what was asked and what came of it. All turns took three times as long, and ranked no
+// better. Short turns that follow each other are one passage: alone they say little (docs/lab/search.md).
 const (
 	passagesOfTurn = 3
 
@@ -43,7 +43,8 @@ func Stemmer() func(text string) []string {
 	}
 }
 
-// modelPassages cuts a session. When it grows, those of its last answer may change, and the last one, and no others before.
+// modelPassages cuts a session. When it grows, those of its last answer may change, and the last one, and no others
+// before.
 func modelPassages(turns []session.Turn) []modelPassage {
 	var out []modelPassage
 	for i, t := range turns {

@@ -44,21 +44,46 @@ func TestModelPassages(t *testing.T) {
 		{"nothing", nil, nil},
 		{"blanks", []string{"> \n", ""}, nil},
 		{"a word", []string{"> hello\n"}, []modelPassage{{0, "hello", 1}}},
-		{"prompts and last answers", []string{">why?", "let me look", "it  is\nlocal", ">now?", "done", "tested"}, []modelPassage{{4, "why? it is local now? tested", 3}}},
+		{
+			"prompts and last answers",
+			[]string{">why?", "let me look", "it  is\nlocal", ">now?", "done", "tested"},
+			[]modelPassage{{4, "why? it is local now? tested", 3}},
+		},
 		{
 			"a rest and what follows, which fit together",
 			[]string{">" + count(0, 130), count(200, 240), ">" + count(300, 331), count(400, 500)},
-			[]modelPassage{{0, count(0, 100), 100}, {2, count(100, 130) + " " + count(200, 240), 40}, {4, count(300, 331), 31}, {6, count(400, 500), 100}},
+			[]modelPassage{
+				{0, count(0, 100), 100},
+				{2, count(100, 130) + " " + count(200, 240), 40},
+				{4, count(300, 331), 31},
+				{6, count(400, 500), 100},
+			},
 		},
-		{"the beginning of a long turn", []string{">" + count(0, 500)}, []modelPassage{{0, count(0, 100), 100}, {0, count(100, 200), 100}, {0, count(200, 300), 100}}},
-		{"as many words as fit", []string{">" + count(0, 130)}, []modelPassage{{0, count(0, 100), 100}, {0, count(100, 130), 30}}},
+		{
+			"the beginning of a long turn",
+			[]string{">" + count(0, 500)},
+			[]modelPassage{{0, count(0, 100), 100}, {0, count(100, 200), 100}, {0, count(200, 300), 100}},
+		},
+		{
+			"as many words as fit",
+			[]string{">" + count(0, 130)},
+			[]modelPassage{{0, count(0, 100), 100}, {0, count(100, 130), 30}},
+		},
 		{
 			"as many bytes as fit",
 			[]string{">" + strings.Repeat(long+" ", 11)},
 			[]modelPassage{{0, strings.TrimSpace(strings.Repeat(long+" ", 10)), 10}, {0, long, 1}},
 		},
-		{"a long word", []string{">a " + strings.Repeat("0", 1000) + " b"}, []modelPassage{{0, "a " + strings.Repeat("0", 160) + " b", 3}}},
-		{"text without blanks", []string{">" + strings.Repeat("語", 30)}, []modelPassage{{0, strings.Repeat("語", 26) + " " + strings.Repeat("語", 4), 2}}},
+		{
+			"a long word",
+			[]string{">a " + strings.Repeat("0", 1000) + " b"},
+			[]modelPassage{{0, "a " + strings.Repeat("0", 160) + " b", 3}},
+		},
+		{
+			"text without blanks",
+			[]string{">" + strings.Repeat("語", 30)},
+			[]modelPassage{{0, strings.Repeat("語", 26) + " " + strings.Repeat("語", 4), 2}},
+		},
 		{"what is no text", []string{">a\xff b"}, []modelPassage{{0, "a b", 2}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +94,8 @@ func TestModelPassages(t *testing.T) {
 	}
 }
 
-// Whatever the text: passages are bounded, and a session that grows keeps all but the last one, and those of its last answer.
+// Whatever the text: passages are bounded, and a session that grows keeps all but the last one, and those of its last
+// answer.
 func TestModelPassagesGrow(t *testing.T) {
 	var texts []string
 	for i := range 40 {

@@ -7,8 +7,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// Pool is what searches of several indexes tell each other of one question, so that each scores as if all were one index: how rare words are, by
-// which score words are scarce, how near an ordinary session is, and what a strong answer is. What a search knows nothing of yet is zero.
+// Pool is what searches of several indexes tell each other of one question, so that each scores as if all were one
+// index: how rare words are, by which score words are scarce, how near an ordinary session is, and what a strong answer
+// is. What a search knows nothing of yet is zero.
 type Pool struct {
 	Counts   lexical.Counts // summed up
 	Ordinary []Nearness     // of sessions evenly spread over all
@@ -40,8 +41,8 @@ func (p *Pool) add(other Pool) {
 	p.Lexical, p.Strong = p.Lexical.best(other.Lexical), max(p.Strong, other.Strong)
 }
 
-// Exchange brings searches together, each in a goroutine of its own. Each calls Give as its Options.Pool, and Leave once, when it will
-// give nothing more.
+// Exchange brings searches together, each in a goroutine of its own. Each calls Give as its Options.Pool, and Leave
+// once, when it will give nothing more.
 type Exchange struct {
 	mu      sync.Mutex
 	members int // that have not left
@@ -52,7 +53,8 @@ type Exchange struct {
 // NewExchange is one between so many searches.
 func NewExchange(members int) *Exchange { return &Exchange{members: members} }
 
-// Give hands in what one search found, and returns what all found, once each of the others gave something, too, or left.
+// Give hands in what one search found, and returns what all found, once each of the others gave something, too, or
+// left.
 func (x *Exchange) Give(p Pool) Pool {
 	all := make(chan Pool, 1)
 	x.mu.Lock()

@@ -67,8 +67,8 @@ func unlike(t *testing.T) (common, rare *db.DB, all []session.Session) {
 	return indexOf(t, a...), indexOf(t, b...), slices.Concat(a, b)
 }
 
-// TestPoolScoresAsOne checks that indexes in which a word is rare here and common there score as one that has all of their sessions. Alone, the
-// one where it is rare calls it much rarer.
+// TestPoolScoresAsOne checks that indexes in which a word is rare here and common there score as one that has all of
+// their sessions. Alone, the one where it is rare calls it much rarer.
 func TestPoolScoresAsOne(t *testing.T) {
 	common, rare, all := unlike(t)
 	opt := search.Options{K: 10}
@@ -87,7 +87,8 @@ func TestPoolScoresAsOne(t *testing.T) {
 // TestPoolHidesWeak checks that what is weak in one index goes where another one answers, and stays where none does.
 func TestPoolHidesWeak(t *testing.T) {
 	near := indexOf(t, append(filler(20), talk("NEAR", "the jitter of the clock is measured"))...)
-	right := indexOf(t, append(filler(20), talk("RIGHT", "retry with jitter for uploads", "the retry with jitter works"))...)
+	right := indexOf(t, append(filler(20), talk("RIGHT", "retry with jitter for uploads",
+		"the retry with jitter works"))...)
 	if hits := find(t, near, "retry with jitter", search.Options{}); len(hits) == 0 || !hits[0].Weak {
 		t.Fatalf("the near one is not weak: %+v", hits)
 	}
@@ -96,7 +97,8 @@ func TestPoolHidesWeak(t *testing.T) {
 			t.Errorf("%+v stands beside a strong answer", h)
 		}
 	}
-	if hits := together(t, []*db.DB{near, indexOf(t, filler(20)...)}, "retry with jitter", search.Options{}); len(hits) == 0 || !hits[0].Weak {
+	if hits := together(t, []*db.DB{near, indexOf(t, filler(20)...)}, "retry with jitter",
+		search.Options{}); len(hits) == 0 || !hits[0].Weak {
 		t.Errorf("nothing is strong, and %+v comes", hits)
 	}
 }
@@ -108,14 +110,18 @@ func TestPoolGuessesTogether(t *testing.T) {
 	if hits := find(t, near, "mooirngs", search.Options{}); len(hits) == 0 || hits[0].Session != "NEAR" {
 		t.Fatalf("alone: %+v", hits)
 	}
-	if hits := together(t, []*db.DB{near, right}, "mooirngs", search.Options{}); len(hits) != 1 || hits[0].Session != "RIGHT" {
+	if hits := together(t, []*db.DB{near, right}, "mooirngs", search.Options{}); len(hits) != 1 ||
+		hits[0].Session != "RIGHT" {
 		t.Errorf("together: %+v", hits)
 	}
 }
 
 // TestPoolMeansAsOne checks that what is near only among the few sessions of one index counts as in one index of all.
 func TestPoolMeansAsOne(t *testing.T) {
-	few := []session.Session{talk("A0001", "my automobile broke down"), talk("A0002", "bread is baked at noon"), talk("A0003", "a letter was sent")}
+	few := []session.Session{
+		talk("A0001", "my automobile broke down"), talk("A0002", "bread is baked at noon"),
+		talk("A0003", "a letter was sent"),
+	}
 	var many []session.Session
 	for i := range 40 {
 		many = append(many, talk(fmt.Sprintf("B%04d", i), fmt.Sprint("the car is number ", i)))
@@ -134,7 +140,8 @@ func TestPoolMeansAsOne(t *testing.T) {
 		}
 		return score
 	}
-	alone, pooled, one := of(find(t, indexes[0], "vehicle", opt)), of(together(t, indexes[:2], "vehicle", opt)), of(find(t, indexes[2], "vehicle", opt))
+	alone, pooled, one := of(find(t, indexes[0], "vehicle", opt)), of(together(t, indexes[:2], "vehicle", opt)),
+		of(find(t, indexes[2], "vehicle", opt))
 	if math.Abs(pooled-one) > 0.05 || alone < one+0.2 {
 		t.Errorf("alone it scores %.3f, beside another index %.3f, in one index %.3f", alone, pooled, one)
 	}

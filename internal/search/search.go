@@ -1,11 +1,13 @@
 // Package search finds the sessions that a question is about.
 //
-// In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Embed
-// stores the vectors of an embedding model. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical
-// scores words, and semantic keeps vectors. Everything is stored through db, as bytes that only this package reads.
+// In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Embed stores the
+// vectors of an embedding model. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into
+// terms, lexical scores words, and semantic keeps vectors. Everything is stored through db, as bytes that only this
+// package reads.
 //
-// Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on the parts added, their
-// order, their vectors and what is hidden, not on how calls were split. A hidden session is no hit and counts for no word, but may still correct a misspelt word. Ties go to the smaller session ID.
+// Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on
+// the parts added, their order, their vectors and what is hidden, not on how calls were split. A hidden session is no
+// hit and counts for no word, but may still correct a misspelt word. Ties go to the smaller session ID.
 //
 // It never opens a file or reads the clock. Options.Allow decides what a user may see.
 package search
@@ -43,8 +45,8 @@ type Options struct {
 
 	Prefer func(sessionID string) bool // which sessions come first where they answer about as well as others; nil for none
 
-	// Pool makes the scores of searches in several indexes compare: each hands in what it found so far, and gets what all did, three times at
-	// most (see Pool). Nil: nobody else is asked.
+	// Pool makes the scores of searches in several indexes compare: each hands in what it found so far, and gets what all
+	// did, three times at most (see Pool). Nil: nobody else is asked.
 	Pool func(Pool) Pool
 
 	// Embed returns the vector that a model makes of the question, or none. It is called once,
@@ -65,8 +67,9 @@ type Hit struct {
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as
 	Weak      bool     // little speaks for it, nor for any other
-	Best      float64  // the score of the best session that answers, in whichever index; 0 where none does, or hits are not judged
-	Memory    bool     // it is a memory
+	// the score of the best session that answers, in whichever index; 0 where none does, or hits are not judged
+	Best   float64
+	Memory bool // it is a memory
 }
 
 // Answer is what a question found.
@@ -201,7 +204,8 @@ func (s *Searcher) addBest(k int, opt Options, score func(n int) float64, wanted
 	var best []candidate // in order
 	for n, id := range s.index.Sessions {
 		c := candidate{n, score(n)}
-		if c.score <= 0 || len(best) == k && s.compare(best[k-1], c) < 0 || wanted[n] || s.index.IsHidden(n) || opt.Allow != nil && !opt.Allow(id) {
+		if c.score <= 0 || len(best) == k && s.compare(best[k-1], c) < 0 || wanted[n] || s.index.IsHidden(n) ||
+			opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, c, s.compare)

@@ -36,7 +36,10 @@ func TestSearchWithoutWords(t *testing.T) {
 // again, and of which none is called so, it is the first.
 func TestSearchFindsMemoryByItsTitle(t *testing.T) {
 	d := newIndex(t)
-	memory := session.Memory{ID: "M1", Title: "Linter version", Content: "Pinned to 2.1, because 2.2 reports false positives."}
+	memory := session.Memory{
+		ID: "M1", Title: "Linter version",
+		Content: "Pinned to 2.1, because 2.2 reports false positives.",
+	}
 	parts := []session.Session{memory.AsSession()}
 	for n := range 10 {
 		said := make([]string, 20)
@@ -173,12 +176,14 @@ func TestSearchOptions(t *testing.T) {
 	}
 }
 
-// TestStrongAndWeak checks what is left out: what is far behind the best, and where little speaks for that, all but the best six.
+// TestStrongAndWeak checks what is left out: what is far behind the best, and where little speaks for that, all but the
+// best six.
 func TestStrongAndWeak(t *testing.T) {
 	d := newIndex(t)
 	add(t, d, talk("S1", "The parser loses a comma after the last bracket."), talk("S2", "Why is the parser slow?"),
 		talk("S3", "A comma in the changelog."), talk("S4", "the"),
-		talk("S5", "lex.go"), talk("S6", "Other words, many of them, "+strings.Repeat("more words still ", 40)+"and lex.go"), talk("S7", "go"))
+		talk("S5", "lex.go"), talk("S6", "Other words, many of them, "+strings.Repeat("more words still ", 40)+"and lex.go"),
+		talk("S7", "go"))
 	for _, tt := range []struct {
 		name, query string
 		want        []string
@@ -208,17 +213,21 @@ func TestStrongAndWeak(t *testing.T) {
 	}
 }
 
-// TestPastedText checks that a log is asked by what tells most of it: 200 lines of noise, of which others have more, put none of them first.
+// TestPastedText checks that a log is asked by what tells most of it: 200 lines of noise, of which others have more,
+// put none of them first.
 func TestPastedText(t *testing.T) {
 	d := newIndex(t)
-	parts := []session.Session{talk("S1", "checkLease in lease_store.go panics with ErrLeaseGone after the renewal", "The renewal reads a closed channel.")}
+	parts := []session.Session{talk("S1", "checkLease in lease_store.go panics with ErrLeaseGone after the renewal",
+		"The renewal reads a closed channel.")}
 	for i := range 30 {
-		parts = append(parts, talk(fmt.Sprintf("T%02d", i), "the test suite ran ok again", fmt.Sprintf("goroutine %d was running in package number%d", i, i)))
+		parts = append(parts, talk(fmt.Sprintf("T%02d", i), "the test suite ran ok again",
+			fmt.Sprintf("goroutine %d was running in package number%d", i, i)))
 	}
 	add(t, d, parts...)
 	var log strings.Builder
 	for i := range 200 {
-		fmt.Fprintf(&log, "2026-03-04T10:%02d:%02dZ ok test zork%d/frob%d running goroutine %d [chan receive, %d minutes]\n", i/60, i%60, i, i*7, i, i)
+		fmt.Fprintf(&log, "2026-03-04T10:%02d:%02dZ ok test zork%d/frob%d running goroutine %d [chan receive, %d minutes]\n",
+			i/60, i%60, i, i*7, i, i)
 	}
 	log.WriteString("panic: ErrLeaseGone\n\tcheckLease(0xc000123456)\n\t\t/src/store/lease_store.go:214 +0x1d\n")
 	hits := find(t, d, log.String(), search.Options{})
@@ -241,7 +250,10 @@ func TestEditedBeforeRead(t *testing.T) {
 	d := newIndex(t)
 	reads, edits := talk("S1", "look at it"), talk("S2", "look at it")
 	reads.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}}
-	edits.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}, {Tool: "Edit", Act: session.ActEdit, Path: "src/lexer.go"}}
+	edits.ToolCalls = []session.ToolCall{
+		{Tool: "Read", Path: "src/lexer.go"},
+		{Tool: "Edit", Act: session.ActEdit, Path: "src/lexer.go"},
+	}
 	add(t, d, reads, edits)
 	hits := find(t, d, "lexer.go", search.Options{})
 	if diff := cmp.Diff([]string{"S2", "S1"}, ids(hits)); diff != "" {
@@ -291,7 +303,8 @@ func TestRunnersUp(t *testing.T) {
 	if len(hits) != 9 || slices.ContainsFunc(hits, func(h search.Hit) bool { return !h.Weak }) {
 		t.Errorf("%+v, want nine weak hits", hits)
 	}
-	if hits := find(t, d, "where is the parser of kubernetes ingress annotations tested", search.Options{Short: true}); len(hits) != 1 {
+	if hits := find(t, d, "where is the parser of kubernetes ingress annotations tested",
+		search.Options{Short: true}); len(hits) != 1 {
 		t.Errorf("%+v, want one of short texts", hits)
 	}
 }
@@ -299,8 +312,12 @@ func TestRunnersUp(t *testing.T) {
 // A question of nothing but names that stand nowhere has no strong answer.
 func TestNamesThatStandNowhere(t *testing.T) {
 	d := newIndex(t)
-	add(t, d, talk("S1", "the payment service has a side effect", "E 308 of them"), talk("S2", "payment_service.go was moved"), talk("S3", "service effect"))
-	for query, want := range map[string]bool{"useEffect": true, "E0308": true, "src/payment/service.ts": true, "payment_service.go": false, "payment service": false} {
+	add(t, d, talk("S1", "the payment service has a side effect", "E 308 of them"),
+		talk("S2", "payment_service.go was moved"), talk("S3", "service effect"))
+	for query, want := range map[string]bool{
+		"useEffect": true, "E0308": true, "src/payment/service.ts": true,
+		"payment_service.go": false, "payment service": false,
+	} {
 		hits := find(t, d, query, search.Options{})
 		if len(hits) == 0 || hits[0].Weak != want {
 			t.Errorf("%q: %+v, want weak %v", query, hits, want)
@@ -358,7 +375,8 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := s.Search(context.Background(), "make sure we compare the right parts of commit hashes", search.Options{}); err != nil {
+		if _, err := s.Search(context.Background(), "make sure we compare the right parts of commit hashes",
+			search.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

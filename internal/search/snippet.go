@@ -37,7 +37,8 @@ func SnippetLines(content, question string, limit int) string {
 	return bestParts(slices.Collect(strings.Lines(content)), "", "…\n", question, limit)
 }
 
-// bestParts joins the parts of a text that hold the most different words of a question, with an ellipsis where something is left out in front.
+// bestParts joins the parts of a text that hold the most different words of a question, with an ellipsis where
+// something is left out in front.
 func bestParts(parts []string, separator, ellipsis, question string, limit int) string {
 	from, to := bestPassage(termsOfWords(parts, query.Parse(question)), limit-2)
 	out := strings.Join(parts[from:to], separator)
@@ -145,10 +146,12 @@ func widenPassage(weights []termsInWord, from, to, limit int) (int, int) {
 
 // SharesTerm reports whether a text holds a term of a question: function words count only when it has no other.
 func SharesTerm(text, question string) bool {
-	return slices.ContainsFunc(termsOfWords(strings.Fields(text), query.Parse(question)), func(w termsInWord) bool { return len(w.terms) > 0 })
+	return slices.ContainsFunc(termsOfWords(strings.Fields(text), query.Parse(question)),
+		func(w termsInWord) bool { return len(w.terms) > 0 })
 }
 
-// Matches finds the words of a text that hold a term of a question, without what encloses them: ranges of bytes, in order.
+// Matches finds the words of a text that hold a term of a question, without what encloses them: ranges of bytes, in
+// order.
 func Matches(text, question string) (out [][2]int) {
 	words := strings.Fields(text)
 	at := 0

@@ -17,7 +17,10 @@ func TestSnippet(t *testing.T) {
 		want                 string
 	}{
 		{"all of it", "the exp claim\n\twas wrong", "exp", 240, "the exp claim was wrong"},
-		{"the best passage", long + "the exp claim was compared " + long, "claims compared", 40, "…the exp claim was compared padding…"},
+		{
+			"the best passage", long + "the exp claim was compared " + long, "claims compared", 40,
+			"…the exp claim was compared padding…",
+		},
 		{"nothing matches", "alpha beta gamma delta", "zeta", 14, "alpha beta…"},
 		{"at the end", "alpha beta gamma delta", "delta", 14, "…gamma delta"},
 		{"at the beginning", "alpha beta gamma delta", "alpha", 14, "alpha beta…"},
@@ -59,7 +62,10 @@ func TestMatches(t *testing.T) {
 		want                 []string
 	}{
 		{"nothing", "some words", "others", nil},
-		{"other forms, and what encloses them", `Tokens ("expired"), re-read.`, "token expiry expire", []string{"Tokens", "expired"}},
+		{
+			"other forms, and what encloses them", `Tokens ("expired"), re-read.`, "token expiry expire",
+			[]string{"Tokens", "expired"},
+		},
 		{"function words only by themselves", "what the token was", "what is the token", []string{"token"}},
 		{"a question of function words", "what is it", "what", []string{"what"}},
 		{"a path and its name", "see `src/auth/jwt.go:12`.", "jwt.go", []string{"src/auth/jwt.go:12"}},

@@ -8,14 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Words that stand nowhere are named; where they carry the question, or where no two of its words stand together, what is found is weak.
+// Words that stand nowhere are named; where they carry the question, or where no two of its words stand together, what
+// is found is weak.
 func TestUnknown(t *testing.T) {
 	d := newIndex(t)
 	titled := talk("S1", "We cut the timeout of the upload to a second, because the proxy gives up after two.")
 	titled.Title = "Postponed uploads"
-	add(t, d, titled, talk("S2", "The bracket of the shelf is loose."), talk("S3", "Ingress rules of kubernetes clusters."))
+	add(t, d, titled, talk("S2", "The bracket of the shelf is loose."),
+		talk("S3", "Ingress rules of kubernetes clusters."))
 	for n := range 40 { // without which three sessions say little of what is rare
-		add(t, d, talk(fmt.Sprintf("T%02d", n), fmt.Sprintf("Step %d of the migration: tables, rows and columns.", n), "The upload works. A longer text, and at its end a shelf of other matters; some timeout too."))
+		add(t, d, talk(fmt.Sprintf("T%02d", n), fmt.Sprintf("Step %d of the migration: tables, rows and columns.", n),
+			"The upload works. A longer text, and at its end a shelf of other matters; some timeout too."))
 	}
 	hide(t, d, "S3")
 	for _, tt := range []struct {
@@ -25,9 +28,17 @@ func TestUnknown(t *testing.T) {
 	}{
 		{"all known", "timeout of the upload", nil, false, false},
 		{"what carries it is nowhere", "timeout of the Websocket", []string{"websocket"}, true, false},
-		{"what is nowhere is little of it", "cut the timeout of the upload, because the proxy gives up: websocket", []string{"websocket"}, false, false},
+		{
+			"what is nowhere is little of it", "cut the timeout of the upload, because the proxy gives up: websocket",
+			[]string{"websocket"},
+			false, false,
+		},
 		{"nothing is known", "Websocket frames", []string{"frames", "websocket"}, false, true},
-		{"what is hidden is nowhere", "kubernetes clusters and the loose bracket of the shelf", []string{"clusters", "kubernetes"}, true, false},
+		{
+			"what is hidden is nowhere", "kubernetes clusters and the loose bracket of the shelf",
+			[]string{"clusters", "kubernetes"},
+			true, false,
+		},
 		{"a title is somewhere", "postponed", nil, false, false},
 		{"misspelt", "brakcet", nil, false, false},
 		{"misspelt in its ending", "migratoin tables", nil, false, false},

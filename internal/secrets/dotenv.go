@@ -15,9 +15,9 @@ const (
 	maxEnv     = 200
 )
 
-// envFiles finds .env, .env.local, .envrc and so on, and stores (see isSecretFile), in root and, with deep, below it. Most of
-// them are ignored by git, so git is not asked. Folders that tools fill are passed over, and
-// samples, which are there to hold no secret.
+// envFiles finds .env, .env.local, .envrc and so on, and stores (see isSecretFile), in root and, with deep, below it.
+// Most of them are ignored by git, so git is not asked. Folders that tools fill are passed over, and samples, which are
+// there to hold no secret.
 func envFiles(root string, deep bool) []string {
 	var out []string
 	entries := 0
@@ -58,7 +58,8 @@ func entriesOf(dir string) []os.DirEntry {
 func isFilledByTool(name string) bool {
 	switch name {
 	case ".git", ".rekal", "node_modules", "bower_components", "vendor", "target", "dist", "venv", ".venv", ".env", "env",
-		"__pycache__", ".tox", ".mypy_cache", ".cache", ".next", ".nuxt", ".gradle", ".idea", "Pods", "site-packages", ".yarn", ".pnpm-store":
+		"__pycache__", ".tox", ".mypy_cache", ".cache", ".next", ".nuxt", ".gradle", ".idea", "Pods", "site-packages",
+		".yarn", ".pnpm-store":
 		return true
 	}
 	return false
@@ -117,7 +118,8 @@ func closingQuote(s string, q byte) int {
 func quotedValues(key, v string, q byte) []pair {
 	out := []pair{{key, v}}
 	if q == '"' && strings.Contains(v, `\`) {
-		out = append(out, pair{key, strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, "$").Replace(v)})
+		out = append(out, pair{key, strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`,
+			"$").Replace(v)})
 	}
 	return out
 }

@@ -11,14 +11,17 @@ import (
 
 // addCredentialFiles adds the secrets in the files of the home folder in which tools keep their logins. at is the
 // path of a file: what the environment variable says, else the path below home.
-func addCredentialFiles(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
+func addCredentialFiles(c *collection, at func(variable string, home ...string) string, xdg string,
+	vars map[string]string,
+) {
 	for line := range strings.Lines(readRegular(at("PGPASSFILE", ".pgpass"))) {
 		c.addPgpass(line)
 	}
 	files := []string{
 		at("NPM_CONFIG_USERCONFIG", ".npmrc"), fileIn(at("DOCKER_CONFIG", ".docker"), "config.json"),
 		fileIn(cmp.Or(vars["GH_CONFIG_DIR"], fileIn(xdg, "gh")), "hosts.yml"),
-		at("", ".my.cnf"), at("", ".pypirc"), at("", ".yarnrc.yml"), at("", ".cargo", "credentials.toml"), at("", ".gem", "credentials"),
+		at("", ".my.cnf"), at("", ".pypirc"), at("", ".yarnrc.yml"), at("", ".cargo", "credentials.toml"),
+		at("", ".gem", "credentials"),
 	}
 	files = append(files, filepath.SplitList(at("KUBECONFIG", ".kube", "config"))...)
 	for _, f := range files {

@@ -1,12 +1,12 @@
-// Package secrets gathers values that this machine knows to be secret: environment variables with such names, .env and similar files of the
-// repository, login files of tools in the home folder (~/.netrc, AWS, Docker, npm, Kubernetes …), and git's configuration and credential
-// files.
+// Package secrets gathers values that this machine knows to be secret: environment variables with such names, .env and
+// similar files of the repository, login files of tools in the home folder (~/.netrc, AWS, Docker, npm, Kubernetes …),
+// and git's configuration and credential files.
 //
-// In: where to look. Out: values in no order, which internal/redact takes out of everything stored. They stay in memory. They are never
-// written, logged, hashed or put into an error.
+// In: where to look. Out: values in no order, which internal/redact takes out of everything stored. They stay in
+// memory. They are never written, logged, hashed or put into an error.
 //
-// Promises: it opens only regular files, and reads at most 1 MB of each; it skips missing and unreadable ones silently; the search for .env
-// files is bounded, so that no commit waits for it (see envFiles).
+// Promises: it opens only regular files, and reads at most 1 MB of each; it skips missing and unreadable ones silently;
+// the search for .env files is bounded, so that no commit waits for it (see envFiles).
 package secrets
 
 import (
@@ -86,7 +86,10 @@ func (s Source) addHomeFiles(c *collection, vars map[string]string) {
 	for _, f := range []string{at("NETRC", ".netrc"), at("", "_netrc")} {
 		c.addNetrc(readRegular(f))
 	}
-	for _, f := range []string{at("AWS_SHARED_CREDENTIALS_FILE", ".aws", "credentials"), at("AWS_CONFIG_FILE", ".aws", "config")} {
+	for _, f := range []string{
+		at("AWS_SHARED_CREDENTIALS_FILE", ".aws", "credentials"),
+		at("AWS_CONFIG_FILE", ".aws", "config"),
+	} {
 		for _, kv := range parseEnv(readRegular(f)) {
 			if strings.HasPrefix(kv.key, "aws_") {
 				c.add(kv.value)
@@ -142,7 +145,8 @@ func (c *collection) addDotenvValue(name, v string) {
 // hasOddPart reports whether a part of v, between signs, is no word, nor a word and its number:
 // it mixes digits with letters of both cases.
 func hasOddPart(v string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), func(part string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(v,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), func(part string) bool {
 		return len(part) > 3 && !redact.Wordy(part) && strings.ContainsFunc(part, unicode.IsDigit) &&
 			strings.ContainsFunc(part, unicode.IsUpper) && strings.ContainsFunc(part, unicode.IsLower)
 	})
@@ -209,7 +213,8 @@ func (c *collection) addNetrc(text string) {
 
 // isSecret reports whether a name says that its value is secret.
 func isSecret(name string) bool {
-	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting, as core.hooksPath
+	// the name of a setting, as core.hooksPath
+	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") {
 		return false
 	}
 	words := strings.FieldsFunc(strings.ToLower(camelBoundary.ReplaceAllString(name, "${1}_${2}")), func(r rune) bool {
@@ -220,10 +225,14 @@ func isSecret(name string) bool {
 	}
 	for _, w := range words {
 		switch w {
-		case "pass", "pwd", "pw", "key", "pat", "dsn", "jwt", "salt", "auth", "private", "cookie", "signature", "webhook", "bearer", "seed", "mnemonic", "pin":
+		case "pass", "pwd", "pw", "key", "pat", "dsn", "jwt", "salt", "auth", "private", "cookie", "signature", "webhook",
+			"bearer", "seed", "mnemonic", "pin":
 			return true
 		}
-		for _, part := range []string{"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "credential", "accesskey", "privatekey"} {
+		for _, part := range []string{
+			"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey",
+			"credential", "accesskey", "privatekey",
+		} {
 			if strings.Contains(w, part) {
 				return true
 			}

@@ -108,9 +108,11 @@ func checkID(id string) error {
 	return nil
 }
 
-// isEnumWord takes a word of an enumeration, of which a later version may know more; one that is not known does no harm.
+// isEnumWord takes a word of an enumeration, of which a later version may know more; one that is not known does no
+// harm.
 func isEnumWord(s string) bool {
-	return s != "" && len(s) <= maxWord && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
+	return s != "" && len(s) <= maxWord && s[0] != '-' &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }
 
 func checkActor(a string) error {

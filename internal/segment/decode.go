@@ -16,19 +16,20 @@ import (
 // writes, so that a hostile one costs no memory.
 const MaxRead = 2 * MaxSize
 
-// Decode reads one segment. A record of a kind that format 1 does not know is left out, and so is a key; Entry.Unknown counts
-// the lines that have any. All else must be valid; otherwise it returns the zero Entry and an error that names the
-// line.
+// Decode reads one segment. A record of a kind that format 1 does not know is left out, and so is a key; Entry.Unknown
+// counts the lines that have any. All else must be valid; otherwise it returns the zero Entry and an error that names
+// the line.
 func Decode(data []byte) (session.Entry, error) { return decode(data, "") }
 
-// DecodeSession reads what a segment holds of one session: a part of it for each of its session records, in their order. Records of
-// others, which a large import has by the thousand, are neither parsed nor checked.
+// DecodeSession reads what a segment holds of one session: a part of it for each of its session records, in their
+// order. Records of others, which a large import has by the thousand, are neither parsed nor checked.
 func DecodeSession(data []byte, id string) ([]session.Session, error) {
 	e, err := decode(data, id)
 	return slices.DeleteFunc(e.Sessions, func(s session.Session) bool { return s.ID != id }), err
 }
 
-// decode reads one segment. If only is the ID of a session, it reads all session records, turns and tool calls of that session alone, and nothing else.
+// decode reads one segment. If only is the ID of a session, it reads all session records, turns and tool calls of that
+// session alone, and nothing else.
 func decode(data []byte, only string) (session.Entry, error) {
 	if len(data) > MaxRead {
 		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)
@@ -147,7 +148,8 @@ func (d *decoder) checkpoint(cp session.Checkpoint) error {
 	d.e.Checkpoint = &cp
 	return cmp.Or(
 		checkOID("git_sha", cp.GitSHA), checkActor(cp.ActorType), checkTime(cp.TS),
-		checkNames(field{"git_branch", cp.GitBranch}, field{"user_email", cp.UserEmail}, field{"agent_id", cp.AgentID}, field{"patch_id", cp.PatchID}),
+		checkNames(field{"git_branch", cp.GitBranch}, field{"user_email", cp.UserEmail}, field{"agent_id", cp.AgentID},
+			field{"patch_id", cp.PatchID}),
 	)
 }
 
@@ -242,7 +244,8 @@ func (d *decoder) tool(c session.ToolCall) error {
 	}
 	c.Act = cmp.Or(c.Act, impliedAct(c.Tool))
 	s.ToolCalls = append(s.ToolCalls, c)
-	return cmp.Or(checkNames(field{"tool", c.Tool}, field{"act", c.Act}), checkToolPath(c.Path), checkText("cmd", c.Cmd, maxLine))
+	return cmp.Or(checkNames(field{"tool", c.Tool}, field{"act", c.Act}), checkToolPath(c.Path),
+		checkText("cmd", c.Cmd, maxLine))
 }
 
 func (d *decoder) usage(u session.Usage) error {
@@ -265,7 +268,8 @@ func (d *decoder) usage(u session.Usage) error {
 	return checkNames(field{"model", u.Model})
 }
 
-// impliedAct is the act of a call whose record has none. Such records are older than the second agent: so the tools are Claude Code's.
+// impliedAct is the act of a call whose record has none. Such records are older than the second agent: so the tools are
+// Claude Code's.
 func impliedAct(tool string) string {
 	switch tool {
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":

@@ -18,22 +18,27 @@ import (
 // Lines that are right, for the tables to bend.
 const (
 	checkpointOK = `{"t":"checkpoint","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","user_email":"a@b.c","ts":"2026-11-20T09:41:07.312Z","actor_type":"human","via":"commit"}`
-	sessionOK    = `{"t":"session","id":"` + idA + `","source":"s","native_id":"n","actor_type":"human","bytes":0,"first_turn":2,"first_tool":1}`
-	turnOK       = `{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"x"}`
-	toolOK       = `{"t":"tool","i":1,"turn":1,"tool":"Read"}`
-	usageOK      = `{"t":"usage","request":"5f0c21d9","turn":1,"model":"m","input":3,"cost":0.5}`
-	fileOK       = `{"t":"file","path":"p","change":"A"}`
-	linkOK       = `{"t":"link","session":"` + idA + `"}`
-	memoryOK     = `{"t":"memory","id":"` + idA + `","content":"x","ts":""}`
-	purgeOK      = `{"t":"purge","id":"` + idA + `","n":1,"ts":""}`
-	rewriteOK    = `{"t":"rewrite","old":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","new":"2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","ts":""}`
-	wroteOK      = `{"t":"wrote","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","session":"` + idA + `","path":"p","lines":"1-3,7","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`
-	removedOK    = `{"t":"removed","session":"` + idA + `","turn":2,"ts":""}`
-	scrubOK      = `{"t":"scrub","segment":"s","ts":""}`
+	sessionOK    = `{"t":"session","id":"` + idA +
+		`","source":"s","native_id":"n","actor_type":"human","bytes":0,"first_turn":2,"first_tool":1}`
+	turnOK    = `{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"x"}`
+	toolOK    = `{"t":"tool","i":1,"turn":1,"tool":"Read"}`
+	usageOK   = `{"t":"usage","request":"5f0c21d9","turn":1,"model":"m","input":3,"cost":0.5}`
+	fileOK    = `{"t":"file","path":"p","change":"A"}`
+	linkOK    = `{"t":"link","session":"` + idA + `"}`
+	memoryOK  = `{"t":"memory","id":"` + idA + `","content":"x","ts":""}`
+	purgeOK   = `{"t":"purge","id":"` + idA + `","n":1,"ts":""}`
+	rewriteOK = `{"t":"rewrite","old":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","new":"2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","ts":""}`
+	wroteOK   = `{"t":"wrote","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","session":"` + idA +
+		`","path":"p","lines":"1-3,7","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`
+	removedOK = `{"t":"removed","session":"` + idA + `","turn":2,"ts":""}`
+	scrubOK   = `{"t":"scrub","segment":"s","ts":""}`
 )
 
 func TestDecodeAcceptsTheLinesThatTheTableBends(t *testing.T) {
-	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, usageOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK, removedOK}
+	all := []string{
+		checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, usageOK, memoryOK, purgeOK, rewriteOK,
+		wroteOK, scrubOK, removedOK,
+	}
 	if _, err := Decode([]byte(strings.Join(all, "\n") + "\n")); err != nil {
 		t.Error(err)
 	}
@@ -85,13 +90,25 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a day that is none", []string{bent(checkpointOK, `11-20`, `02-30`)}, "time"},
 
 		{"a checkpoint without a time", []string{bent(checkpointOK, "2026-11-20T09:41:07.312Z", "")}, "no time"},
-		{"a checkpoint of no time", []string{bent(checkpointOK, "2026-11-20T09:41:07.312Z", "0001-01-01T00:00:00.000Z")}, "no time"},
+		{
+			"a checkpoint of no time",
+			[]string{bent(checkpointOK, "2026-11-20T09:41:07.312Z", "0001-01-01T00:00:00.000Z")},
+			"no time",
+		},
 		{"a checkpoint of nobody", []string{bent(checkpointOK, "a@b.c", "")}, `user_email ""`},
 		{"a checkpoint's author in colour", []string{bent(checkpointOK, "a@b.c", `\u001b[31ma@b.c`)}, "control characters"},
-		{"a checkpoint's author without end", []string{bent(checkpointOK, "a@b.c", strings.Repeat("a", maxName+1))}, "user_email of 8193 bytes"},
+		{
+			"a checkpoint's author without end",
+			[]string{bent(checkpointOK, "a@b.c", strings.Repeat("a", maxName+1))},
+			"user_email of 8193 bytes",
+		},
 		{"a checkpoint for no reason", []string{bent(checkpointOK, `"commit"`, `""`)}, `via ""`},
 		{"a checkpoint's reason in colour", []string{bent(checkpointOK, `"commit"`, `"\u001b[31m"`)}, `via "\x1b`},
-		{"a checkpoint's branch of two lines", []string{bent(checkpointOK, `"ts"`, `"git_branch":"a\nb","ts"`)}, "control characters"},
+		{
+			"a checkpoint's branch of two lines",
+			[]string{bent(checkpointOK, `"ts"`, `"git_branch":"a\nb","ts"`)},
+			"control characters",
+		},
 		{"a checkpoint's agent", []string{bent(checkpointOK, `"ts"`, `"agent_id":"\u007f","ts"`)}, "control characters"},
 		{"a checkpoint's patch", []string{bent(checkpointOK, `"ts"`, `"patch_id":"\b","ts"`)}, "control characters"},
 
@@ -99,7 +116,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a file that comes back in", []string{checkpointOK, bent(fileOK, `"p"`, `"a/../p"`)}, `path "a/../p"`},
 		{"a file from the root", []string{checkpointOK, bent(fileOK, `"p"`, `"/etc/passwd"`)}, `path "/etc/passwd"`},
 		{"a file with NUL", []string{checkpointOK, bent(fileOK, `"p"`, `"p\u0000"`)}, `path "p\x00"`},
-		{"a file without end", []string{checkpointOK, bent(fileOK, `"p"`, `"`+strings.Repeat("p", maxLine+1)+`"`)}, "path of 16385 bytes"},
+		{
+			"a file without end",
+			[]string{checkpointOK, bent(fileOK, `"p"`, `"`+strings.Repeat("p", maxLine+1)+`"`)},
+			"path of 16385 bytes",
+		},
 		{"a former name outside", []string{checkpointOK, bent(fileOK, `"change"`, `"old_path":"..","change"`)}, `path ".."`},
 		{"a file of no checkpoint", []string{fileOK}, "a file without a checkpoint"},
 		{"a file without a path", []string{checkpointOK, bent(fileOK, `"p"`, `""`)}, `path ""`},
@@ -130,26 +151,49 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a session's branch", []string{bent(sessionOK, `"bytes"`, `"branch":"\n","bytes"`)}, "control characters"},
 		{"a session's hash", []string{bent(sessionOK, `"bytes"`, `"session_hash":"\n","bytes"`)}, "control characters"},
 		{"a title with NUL", []string{bent(sessionOK, `"bytes"`, `"title":"\u0000","bytes"`)}, "title holds NUL"},
-		{"a title without end", []string{bent(sessionOK, `"bytes"`, `"title":"`+strings.Repeat("p", maxLine+1)+`","bytes"`)}, "title of 16385 bytes"},
+		{
+			"a title without end",
+			[]string{bent(sessionOK, `"bytes"`, `"title":"`+strings.Repeat("p", maxLine+1)+`","bytes"`)},
+			"title of 16385 bytes",
+		},
 
 		{"a turn with NUL", []string{sessionOK, bent(turnOK, `"x"`, `"\u0000"`)}, "content holds NUL"},
-		{"a turn without end", []string{sessionOK, bent(turnOK, `"x"`, `"`+strings.Repeat("x", maxText+1)+`"`)}, "content of 2097153 bytes"},
+		{
+			"a turn without end",
+			[]string{sessionOK, bent(turnOK, `"x"`, `"`+strings.Repeat("x", maxText+1)+`"`)},
+			"content of 2097153 bytes",
+		},
 		{"a tool in colour", []string{sessionOK, bent(toolOK, `"Read"`, `"\u001b[31mRead"`)}, "control characters"},
-		{"a tool's file outside", []string{sessionOK, bent(toolOK, `"Read"`, `"Read","path":"a/../../b"`)}, `path "a/../../b"`},
+		{
+			"a tool's file outside",
+			[]string{sessionOK, bent(toolOK, `"Read"`, `"Read","path":"a/../../b"`)},
+			`path "a/../../b"`,
+		},
 		{"a tool's file with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Read","path":"/a\u0000"`)}, "path holds NUL"},
 		{"a command with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"\u0000"`)}, "cmd holds NUL"},
-		{"a command without end", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"`+strings.Repeat("x", maxLine+1)+`"`)}, "cmd of 16385 bytes"},
-		{"what is deeply nested", []string{bent(scrubOK, `"s"`, strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000))}, "exceeded max depth"},
-		{"a number of many digits", []string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))}, "unmarshal JSON number"},
+		{"a command without end", []string{sessionOK, bent(toolOK, `"Read"`,
+			`"Bash","cmd":"`+strings.Repeat("x", maxLine+1)+`"`)}, "cmd of 16385 bytes"},
+		{
+			"what is deeply nested",
+			[]string{bent(scrubOK, `"s"`, strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000))},
+			"exceeded max depth",
+		},
+		{
+			"a number of many digits",
+			[]string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))},
+			"unmarshal JSON number",
+		},
 		{"a kind without end", []string{`{"t":"` + strings.Repeat("x", 100_000) + `"}`}, "kind"},
-		{"deep nesting in an unknown kind", []string{`{"t":"x","x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`}, "exceeded max depth"},
+		{"deep nesting in an unknown kind", []string{`{"t":"x","x":` + strings.Repeat("[", 20_000) +
+			strings.Repeat("]", 20_000) + `}`}, "exceeded max depth"},
 		{"an ID without end", []string{bent(purgeOK, idA, strings.Repeat("x", 100_000))}, "ID"},
 
 		{"a turn of no session", []string{turnOK}, "a turn, tool or usage without a session"},
 		{"a turn twice", []string{sessionOK, turnOK, turnOK}, "turn 2 where 3 follows"},
 		{"a turn left out", []string{sessionOK, bent(turnOK, `"i":2`, `"i":3`)}, "turn 3 where 2 follows"},
 		{"a turn's role", []string{sessionOK, bent(turnOK, `"human"`, `"a system"`)}, `role "a system"`},
-		{"a cursor without end", []string{bent(sessionOK, `"bytes"`, `"cursor":"`+strings.Repeat("x", maxCursor+1)+`","bytes"`)}, "cursor of 4097 bytes"},
+		{"a cursor without end", []string{bent(sessionOK, `"bytes"`,
+			`"cursor":"`+strings.Repeat("x", maxCursor+1)+`","bytes"`)}, "cursor of 4097 bytes"},
 		{"a turn's time", []string{sessionOK, bent(turnOK, `09:41`, `25:41`)}, "time"},
 		{"a tool of no session", []string{toolOK}, "a turn, tool or usage without a session"},
 		{"a tool left out", []string{sessionOK, bent(toolOK, `"i":1`, `"i":2`)}, "tool 2 where 1 follows"},
@@ -161,7 +205,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a count of no request", []string{sessionOK, bent(usageOK, "5f0c21d9", "x")}, `request "x"`},
 		{"a count behind a turn to come", []string{sessionOK, bent(usageOK, `"turn":1`, `"turn":2`)}, "turn 2"},
 		{"a count below zero", []string{sessionOK, bent(usageOK, `"input":3`, `"input":-3`)}, "-3 tokens"},
-		{"a count without end", []string{sessionOK, bent(usageOK, `"input":3`, `"input":1099511627777`)}, "1099511627777 tokens"},
+		{
+			"a count without end",
+			[]string{sessionOK, bent(usageOK, `"input":3`, `"input":1099511627777`)},
+			"1099511627777 tokens",
+		},
 		{"a cost below zero", []string{sessionOK, bent(usageOK, `0.5`, `-0.5`)}, "a cost of -0.5"},
 		{"a count's model", []string{sessionOK, bent(usageOK, `"m"`, `"\u001b"`)}, "control characters"},
 
@@ -188,7 +236,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a removal of no session", []string{bent(removedOK, idA, "x")}, `ID "x"`},
 		{"a removal of turn -2", []string{bent(removedOK, `"turn":2`, `"turn":-2`)}, "turn -2"},
 		{"a removal of no entry", []string{bent(removedOK, `"session":"`+idA, `"entry":"x`)}, `ID "x"`},
-		{"a removal with a blob that is none", []string{bent(removedOK, `"session":"`+idA+`"`, `"segment":"s","blob":"x"`)}, `blob "x"`},
+		{
+			"a removal with a blob that is none",
+			[]string{bent(removedOK, `"session":"`+idA+`"`, `"segment":"s","blob":"x"`)},
+			`blob "x"`,
+		},
 		{"a scrub's time", []string{bent(scrubOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,7 +251,8 @@ func TestDecodeRefuses(t *testing.T) {
 			if err != nil && len(err.Error()) > 400 {
 				t.Errorf("an error of %d bytes", len(err.Error()))
 			}
-			if want := "segment: line " + string(rune('0'+len(tt.lines))) + ":"; err != nil && !strings.HasPrefix(err.Error(), want) {
+			if want := "segment: line " + string(rune('0'+len(tt.lines))) + ":"; err != nil &&
+				!strings.HasPrefix(err.Error(), want) {
 				t.Errorf("error %q does not begin with %q", err, want)
 			}
 			if diff := cmp.Diff(session.Entry{}, got); diff != "" {
@@ -256,14 +309,35 @@ func TestDecodeLeavesOut(t *testing.T) {
 	}{
 		{"a kind", []string{scrubOK, `{"t":"output","exit":1}`, purgeOK}, 1, []string{scrubOK, purgeOK}},
 		{"a kind within a session", []string{sessionOK, `{"t":"output","turn":2}`, turnOK}, 1, []string{sessionOK, turnOK}},
-		{"a kind within a checkpoint", []string{checkpointOK, `{"t":"trailer","x":{"t":"file"}}`, fileOK}, 1, []string{checkpointOK, fileOK}},
+		{
+			"a kind within a checkpoint",
+			[]string{checkpointOK, `{"t":"trailer","x":{"t":"file"}}`, fileOK},
+			1,
+			[]string{checkpointOK, fileOK},
+		},
 		{"a key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, 1, []string{scrubOK}},
-		{"keys of a line", []string{sessionOK, bent(turnOK, `"i"`, `"model":{"name":"x"},"cost":1,"i"`)}, 1, []string{sessionOK, turnOK}},
+		{
+			"keys of a line",
+			[]string{sessionOK, bent(turnOK, `"i"`, `"model":{"name":"x"},"cost":1,"i"`)},
+			1,
+			[]string{sessionOK, turnOK},
+		},
 		{"a key of another kind", []string{sessionOK, bent(turnOK, `"i"`, `"tool":"x","i"`)}, 1, []string{sessionOK, turnOK}},
-		{"nesting", []string{bent(scrubOK, `"ts"`, `"x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"ts"`)}, 1, []string{scrubOK}},
+		{
+			"nesting",
+			[]string{bent(scrubOK, `"ts"`, `"x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"ts"`)},
+			1,
+			[]string{scrubOK},
+		},
 		{"a long key", []string{bent(scrubOK, `"ts"`, `"`+strings.Repeat("x", 100_000)+`":1,"ts"`)}, 1, []string{scrubOK}},
-		{"words", []string{bent(checkpointOK, `"human"`, `"service"`), bent(fileOK, `"A"`, `"C"`), sessionOK, bent(turnOK, `"human"`, `"system"`)}, 0, nil},
-		{"SHA-256", []string{bent(checkpointOK, strings.Repeat("1a", 20), sha256), bent(fileOK, `"A"`, `"A","blob":"`+sha256+`"`)}, 0, nil},
+		{"words", []string{
+			bent(checkpointOK, `"human"`, `"service"`), bent(fileOK, `"A"`, `"C"`), sessionOK,
+			bent(turnOK, `"human"`, `"system"`),
+		}, 0, nil},
+		{"SHA-256", []string{
+			bent(checkpointOK, strings.Repeat("1a", 20), sha256),
+			bent(fileOK, `"A"`, `"A","blob":"`+sha256+`"`),
+		}, 0, nil},
 		{"a cursor", []string{bent(sessionOK, `"bytes"`, `"cursor":"opaque","bytes"`)}, 0, nil},
 		{"a need", []string{scrubOK, `{"t":"needs","version":"0.9.0"}`}, 0, nil},
 	} {

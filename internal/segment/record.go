@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// record is one line of a segment. The keys of its fields are the tags of their type in package session, in the order in which they are
-// written.
+// record is one line of a segment. The keys of its fields are the tags of their type in package session, in the order
+// in which they are written.
 type record[T any] struct {
 	Kind    string         `json:"t"`
 	Fields  T              `json:",embed"`
@@ -24,8 +24,9 @@ type needs struct {
 // timeLayout is RFC 3339 in UTC, to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// format is how a record's values are written and read: times to the millisecond, "" for none; U+2028 and U+2029 escaped, as encoding/json
-// wrote them into the first ledgers. A key that stands twice in a line, or bytes that are no UTF-8, are an error when they are read.
+// format is how a record's values are written and read: times to the millisecond, "" for none; U+2028 and U+2029
+// escaped, as encoding/json wrote them into the first ledgers. A key that stands twice in a line, or bytes that are no
+// UTF-8, are an error when they are read.
 //
 //nolint:gochecknoglobals // made once, because it caches what it knows of each type
 var format = json.JoinOptions(

@@ -28,8 +28,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Version is the ledger format that this package writes, and the only one it reads. What a later git-rekal adds to it is
-// left out.
+// Version is the ledger format that this package writes, and the only one it reads. What a later git-rekal adds to it
+// is left out.
 const Version = 1
 
 // MaxSize is the size in bytes above which a commit's records go on in another file
@@ -43,8 +43,8 @@ var ErrUnknown = errors.New("it says more than this version knows")
 // record that is larger by itself. It returns ErrUnknown where Decode left something out.
 func Encode(e redact.Entry) ([][]byte, error) { return encode(e.Entry(), MaxSize) }
 
-// EncodeAgain is Encode for an entry that Decode read, and from which something was taken out since. It was redacted when it was written first.
-// Nothing may be added to it.
+// EncodeAgain is Encode for an entry that Decode read, and from which something was taken out since. It was redacted
+// when it was written first. Nothing may be added to it.
 func EncodeAgain(stored session.Entry) ([][]byte, error) { return encode(stored, MaxSize) }
 
 func encode(e session.Entry, size int) ([][]byte, error) {
@@ -91,7 +91,8 @@ func (w *writer) finish() ([][]byte, error) {
 // write appends one record and reports whether it opened a new file.
 func write[T any](w *writer, kind string, fields T) (opened bool) {
 	start := w.buf.Len()
-	if err := json.MarshalWrite(&w.buf, record[T]{Kind: kind, Fields: fields}, format, jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.MarshalWrite(&w.buf, record[T]{Kind: kind, Fields: fields}, format,
+		jsontext.AllowInvalidUTF8(true)); err != nil {
 		w.err = err
 		return false
 	}

@@ -55,12 +55,18 @@ func everything() session.Entry {
 				},
 				Usage: []session.Usage{
 					{Request: "5f0c21d9", Turn: 1, Output: 7},
-					{Request: "00ff00ff", Turn: 3, Model: "m", Input: 3, Output: 212, CacheRead: 18230, CacheWrite: 1 << 40, Cost: .25},
+					{
+						Request: "00ff00ff", Turn: 3, Model: "m", Input: 3, Output: 212, CacheRead: 18230, CacheWrite: 1 << 40,
+						Cost: .25,
+					},
 				},
 			},
 			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent", Facts: session.Facts{Model: "gpt-5.4"}},
 		},
-		Memories: []session.Memory{{ID: idA, Title: "T", Content: "C", Source: "mcp", TS: morning, ActorType: "human"}, {ID: idB}},
+		Memories: []session.Memory{
+			{ID: idA, Title: "T", Content: "C", Source: "mcp", TS: morning, ActorType: "human"},
+			{ID: idB},
+		},
 		Purges:   []session.Mark{{ID: idA, N: 1, TS: morning}},
 		Restores: []session.Mark{{ID: idA, N: 2, TS: morning}},
 		Rewrites: []session.Rewrite{{Old: sha1, New: sha2, TS: morning}},
@@ -82,7 +88,8 @@ func everything() session.Entry {
 // golden is everything as format 1 writes it. Old ledgers are read for ever: this text may
 // get new keys and lines, but none of it may change.
 var golden = strings.Join([]string{
-	`{"t":"checkpoint","git_sha":"` + sha1 + `","git_branch":"main","user_email":"a@b.c","ts":"2026-11-20T09:41:07.312Z","actor_type":"agent","agent_id":"ci","patch_id":"` + sha2 + `","via":"commit"}`,
+	`{"t":"checkpoint","git_sha":"` + sha1 +
+		`","git_branch":"main","user_email":"a@b.c","ts":"2026-11-20T09:41:07.312Z","actor_type":"agent","agent_id":"ci","patch_id":"` + sha2 + `","via":"commit"}`,
 	`{"t":"file","path":"src/a&b.go","old_path":"src/a.go","change":"R","blob":"` + sha1 + `"}`,
 	`{"t":"file","path":"gone","change":"D"}`,
 	`{"t":"link","session":"01M7W59H3GWGTVQ7PM2KBATH08"}`,
@@ -102,8 +109,10 @@ var golden = strings.Join([]string{
 	`{"t":"purge","id":"01M7W59H3G669C5312M9CYEVJ5","n":1,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"restore","id":"01M7W59H3G669C5312M9CYEVJ5","n":2,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"rewrite","old":"` + sha1 + `","new":"` + sha2 + `","ts":"2026-11-20T09:41:07.312Z"}`,
-	`{"t":"wrote","git_sha":"` + sha1 + `","blob":"` + sha2 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"src/a&b.go","lines":"12-20,33","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`,
-	`{"t":"wrote","git_sha":"` + sha1 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"gone","gone":3,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"wrote","git_sha":"` + sha1 + `","blob":"` + sha2 +
+		`","session":"01M7W59H3G669C5312M9CYEVJ5","path":"src/a&b.go","lines":"12-20,33","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"wrote","git_sha":"` + sha1 +
+		`","session":"01M7W59H3G669C5312M9CYEVJ5","path":"gone","gone":3,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"scrub","segment":"segments/2026/11/20/X.ndjson","ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"removed","session":"01M7W59H3G669C5312M9CYEVJ5","ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"removed","session":"01M7W59H3G669C5312M9CYEVJ5","turn":0,"ts":"2026-11-20T09:41:07.312Z"}`,
@@ -123,7 +132,8 @@ func written(t *testing.T, e session.Entry) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	if diff := cmp.Diff(strings.SplitAfter(golden, "\n"), strings.SplitAfter(string(written(t, everything())), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.SplitAfter(golden, "\n"),
+		strings.SplitAfter(string(written(t, everything())), "\n")); diff != "" {
 		t.Errorf("encoded (-want +got):\n%s", diff)
 	}
 	got, err := Decode([]byte(golden))
@@ -169,13 +179,20 @@ func TestTimesAreWrittenInUTCToTheMillisecond(t *testing.T) {
 
 // big is a session of about n times 64 KiB.
 func big(n int) session.Session {
-	s := session.Session{ID: idA, Source: "s", NativeID: "n", ActorType: "human", Title: "big", Bytes: 9, FirstTurn: 3, FirstTool: 5}
+	s := session.Session{
+		ID: idA, Source: "s", NativeID: "n", ActorType: "human", Title: "big", Bytes: 9, FirstTurn: 3,
+		FirstTool: 5,
+	}
 	for i := range n {
 		s.Turns = append(s.Turns, session.Turn{
-			Index: 3 + i, Role: session.RoleHuman, TS: morning.Add(time.Duration(i) * time.Millisecond), Content: strings.Repeat("word ", 13107),
+			Index: 3 + i, Role: session.RoleHuman, TS: morning.Add(time.Duration(i) * time.Millisecond),
+			Content: strings.Repeat("word ", 13107),
 		})
 		for range i % 3 {
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: 5 + len(s.ToolCalls), Turn: 3 + i, Tool: "Edit", Act: session.ActEdit, Path: fmt.Sprint("f", i)})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{
+				Index: 5 + len(s.ToolCalls), Turn: 3 + i, Tool: "Edit",
+				Act: session.ActEdit, Path: fmt.Sprint("f", i),
+			})
 		}
 	}
 	return s
@@ -187,7 +204,10 @@ func other(id string, s session.Session) session.Session { s.ID = id; return s }
 func manyFiles(n int) *session.Checkpoint {
 	cp := &session.Checkpoint{GitSHA: sha1, UserEmail: "a@b.c", TS: morning, ActorType: "human", Via: "commit"}
 	for i := range n {
-		cp.Files = append(cp.Files, session.File{Path: fmt.Sprintf("%s/%d", strings.Repeat("dir/", 230), i), Change: "A", Blob: sha1})
+		cp.Files = append(cp.Files, session.File{
+			Path: fmt.Sprintf("%s/%d", strings.Repeat("dir/", 230), i), Change: "A",
+			Blob: sha1,
+		})
 	}
 	return cp
 }
@@ -206,8 +226,15 @@ func checkSplit(t *testing.T, size int) {
 		min  int // segments at least
 	}{
 		{"a long session", session.Entry{Sessions: []session.Session{big(7 * turns / 3)}}, 3},
-		{"many sessions", session.Entry{Sessions: []session.Session{big(turns / 2), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, other(idC, big(3*turns/4))}}, 2},
-		{"a commit of very many files", session.Entry{Checkpoint: manyFiles(size * 9 / 4 >> 10), Sessions: []session.Session{big(2)}}, 3},
+		{"many sessions", session.Entry{Sessions: []session.Session{
+			big(turns / 2),
+			{ID: idB, Source: "s", NativeID: "m", ActorType: "human"},
+			other(idC, big(3*turns/4)),
+		}}, 2},
+		{"a commit of very many files", session.Entry{
+			Checkpoint: manyFiles(size * 9 / 4 >> 10),
+			Sessions:   []session.Session{big(2)},
+		}, 3},
 		{"many links", session.Entry{Checkpoint: manyLinks(size / 40)}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,7 +281,8 @@ func joined(t *testing.T, e session.Entry) session.Entry {
 			continue
 		}
 		last := &out.Sessions[n-1]
-		if turn, tool := last.FirstTurn+len(last.Turns), last.FirstTool+len(last.ToolCalls); part.FirstTurn != turn || part.FirstTool != tool {
+		if turn, tool := last.FirstTurn+len(last.Turns),
+			last.FirstTool+len(last.ToolCalls); part.FirstTurn != turn || part.FirstTool != tool {
 			t.Errorf("goes on with turn %d and call %d, where %d and %d follow", part.FirstTurn, part.FirstTool, turn, tool)
 		}
 		last.Absorb(part, session.Piece)

@@ -32,7 +32,8 @@ func SameBeforeRedaction(a, b string) bool {
 	return ah[:n] == bh[:n] && at[len(at)-m:] == bt[len(bt)-m:]
 }
 
-// OtherwiseRedacted reports whether two texts are one from which redaction took different things. The names of the rules do not count.
+// OtherwiseRedacted reports whether two texts are one from which redaction took different things. The names of the
+// rules do not count.
 func OtherwiseRedacted(a, b string) bool {
 	return a != b && SameBeforeRedaction(a, b) && withoutRuleNames(a) != withoutRuleNames(b)
 }
@@ -118,7 +119,8 @@ func alikeCommands(a, b string) bool {
 	ah, _, am := aroundMarks(a)
 	bh, _, bm := aroundMarks(b)
 	n := min(len(ah), len(bh))
-	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) && ah[:n] == bh[:n]
+	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) &&
+		ah[:n] == bh[:n]
 }
 
 // calls are the calls of a session that equal no call of a part, keyed by the fields that redaction never changes.
@@ -137,7 +139,10 @@ func indexCalls(known map[ToolCall]int) calls {
 // remove removes a call that can be c, and reports whether there was one.
 func (l calls) remove(c ToolCall) bool {
 	k := callKeyOf(c)
-	i := slices.IndexFunc(l[k], func(held ToolCall) bool { return hasNoText(c) || c.Failed && hasNoText(held) || held.Like(c) })
+	i := slices.IndexFunc(l[k], func(held ToolCall) bool {
+		return hasNoText(c) || c.Failed && hasNoText(held) ||
+			held.Like(c)
+	})
 	if i < 0 {
 		return false
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Facts are texts about a session as a whole, on one line each, that only some agents tell; "" where nothing says. What a session takes from one, it keeps until another
-// part of it says otherwise.
+// Facts are texts about a session as a whole, on one line each, that only some agents tell; "" where nothing says. What
+// a session takes from one, it keeps until another part of it says otherwise.
 //
-// A fact is described here and nowhere else: it has the same name in the ledger, in the index, in SQL and in JSON, is redacted and scrubbed, and
-// people and agents are shown it beside the agent. A new one needs its field, its line in AllFacts, a decoder that fills it in, and a line each in
-// docs/ledger-format.md and docs/json.md.
+// A fact is described here and nowhere else: it has the same name in the ledger, in the index, in SQL and in JSON, is
+// redacted and scrubbed, and people and agents are shown it beside the agent. A new one needs its field, its line in
+// AllFacts, a decoder that fills it in, and a line each in docs/ledger-format.md and docs/json.md.
 type Facts struct {
 	Model string `json:"model,omitzero"` // the language model that spoke last in this part, as the agent names it
-	// Person is who talked with the agent, by e-mail address, where another tool kept the session and names somebody else than the ledger's author. It
-	// is that tool's word, and the author's who imported it.
+	// Person is who talked with the agent, by e-mail address, where another tool kept the session and names somebody else
+	// than the ledger's author. It is that tool's word, and the author's who imported it.
 	Person string `json:"person,omitzero"`
 }
 
@@ -33,7 +33,8 @@ func AllFacts() []Fact {
 	}
 }
 
-// FactList is a list of the facts in their order, each made by a format: of "s.%" with "model" "s.model", and so on, between commas.
+// FactList is a list of the facts in their order, each made by a format: of "s.%" with "model" "s.model", and so on,
+// between commas.
 func FactList(format string) string {
 	var out []string
 	for _, f := range AllFacts() {

@@ -70,7 +70,8 @@ func (s *Session) overlapWith(part Session, view View) (turns, tools int, ok boo
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; turnKeyOf(held) != turnKeyOf(t) || view == Piece && !SameBeforeRedaction(held.Content, t.Content) {
+		if held := s.Turns[from+i]; turnKeyOf(held) != turnKeyOf(t) ||
+			view == Piece && !SameBeforeRedaction(held.Content, t.Content) {
 			return 0, 0, false
 		}
 	}
@@ -110,7 +111,8 @@ func (s *Session) TakeHead(part Session) {
 
 // absorbTurns appends the unknown turns and returns where each turn of part now stands.
 func (s *Session) absorbTurns(part Session, view View) []int {
-	known := make(map[turnKey][]int, len(part.Turns)) // of those that the part may have: s may be long, and have many parts
+	// of those that the part may have: s may be long, and have many parts
+	known := make(map[turnKey][]int, len(part.Turns))
 	for _, t := range part.Turns {
 		known[turnKeyOf(t)] = nil
 	}
@@ -122,7 +124,10 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 	at := make([]int, len(part.Turns))
 	for i, t := range part.Turns {
 		k := turnKeyOf(t)
-		hit := slices.IndexFunc(known[k], func(i int) bool { return view == Whole || SameBeforeRedaction(s.Turns[i].Content, t.Content) })
+		hit := slices.IndexFunc(known[k], func(i int) bool {
+			return view == Whole ||
+				SameBeforeRedaction(s.Turns[i].Content, t.Content)
+		})
 		if hit >= 0 {
 			at[i] = s.FirstTurn + known[k][hit]
 			known[k] = append(known[k][:hit:hit], known[k][hit+1:]...)
@@ -135,8 +140,8 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 	return at
 }
 
-// numberOfTurn is the number under which s holds a turn of a part, whose turns from first on stand at the given ones. A turn that came before the part
-// keeps its number.
+// numberOfTurn is the number under which s holds a turn of a part, whose turns from first on stand at the given ones. A
+// turn that came before the part keeps its number.
 func (s *Session) numberOfTurn(turn, first int, at []int) int {
 	if i := turn - first; i >= 0 && i < len(at) {
 		return at[i]
@@ -240,7 +245,8 @@ func (s Session) Before(end time.Time) Session {
 	return s
 }
 
-// Split parts what had been said of s before a time from what follows. Only the whole of s says how far its transcript was read.
+// Split parts what had been said of s before a time from what follows. Only the whole of s says how far its transcript
+// was read.
 func (s Session) Split(end time.Time) (before, rest Session) {
 	before, rest = s.Before(end), s
 	rest.Turns, rest.ToolCalls = s.Turns[len(before.Turns):], s.ToolCalls[len(before.ToolCalls):]

@@ -156,7 +156,8 @@ func TestAbsorb(t *testing.T) {
 			name: "what diverged on two machines is numbered behind",
 			have: script(0, 0, "h1:x", "a2:mine", "!Edit m"),
 			part: script(1, 0, "a3:theirs", "!Edit t"), view: session.Piece,
-			want: script(0, 0, "h1:x", "a2:mine", "!Edit m", "a3:theirs", "!Edit t"), added: script(2, 1, "a3:theirs", "!Edit t"),
+			want:  script(0, 0, "h1:x", "a2:mine", "!Edit m", "a3:theirs", "!Edit t"),
+			added: script(2, 1, "a3:theirs", "!Edit t"),
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,8 +178,8 @@ func clone(s session.Session) session.Session {
 	return s
 }
 
-// A failed call is stored once, also where its failure was not known yet, or its path was not kept. Turns that differ make each call
-// be told by identity, and not by its number.
+// A failed call is stored once, also where its failure was not known yet, or its path was not kept. Turns that differ
+// make each call be told by identity, and not by its number.
 func TestAbsorbFailedCalls(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -195,7 +196,8 @@ func TestAbsorbFailedCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := script(0, 0, append(append([]string{"h1:why"}, c.stored...), "a2:so", "a3:well")...)
-			added := s.Absorb(script(0, 0, append(append([]string{"h1:why"}, c.read...), "a3:well", "a4:done")...), session.Whole)
+			added := s.Absorb(script(0, 0, append(append([]string{"h1:why"}, c.read...), "a3:well", "a4:done")...),
+				session.Whole)
 			harness.Equal(t, "added calls", c.added, len(added.ToolCalls))
 		})
 	}
@@ -379,9 +381,13 @@ func TestTimes(t *testing.T) {
 func TestJoin(t *testing.T) {
 	part := func(n int) session.Entry {
 		return session.Entry{
-			Checkpoint: &session.Checkpoint{GitSHA: "x", Files: []session.File{{Path: fmt.Sprint(n)}}, Links: []session.Link{{Session: fmt.Sprint(n)}}},
-			Sessions:   []session.Session{{ID: "s", FirstTurn: n}}, Memories: []session.Memory{{ID: fmt.Sprint(n)}},
-			Purges: []session.Mark{{N: n}}, Restores: []session.Mark{{N: n}}, Rewrites: []session.Rewrite{{Old: fmt.Sprint(n)}}, Scrubs: []session.Scrub{{Segment: fmt.Sprint(n)}},
+			Checkpoint: &session.Checkpoint{
+				GitSHA: "x", Files: []session.File{{Path: fmt.Sprint(n)}},
+				Links: []session.Link{{Session: fmt.Sprint(n)}},
+			},
+			Sessions: []session.Session{{ID: "s", FirstTurn: n}}, Memories: []session.Memory{{ID: fmt.Sprint(n)}},
+			Purges: []session.Mark{{N: n}}, Restores: []session.Mark{{N: n}}, Rewrites: []session.Rewrite{{Old: fmt.Sprint(n)}},
+			Scrubs:   []session.Scrub{{Segment: fmt.Sprint(n)}},
 			Removals: []session.Removal{{Entry: fmt.Sprint(n)}},
 		}
 	}
@@ -391,9 +397,14 @@ func TestJoin(t *testing.T) {
 	got.Join(part(2))
 	got.Join(session.Entry{})
 	harness.Equal(t, "joined", session.Entry{
-		Checkpoint: &session.Checkpoint{GitSHA: "x", Files: []session.File{{Path: "1"}, {Path: "2"}}, Links: []session.Link{{Session: "1"}, {Session: "2"}}},
-		Sessions:   []session.Session{{ID: "s", FirstTurn: 1}, {ID: "s", FirstTurn: 2}}, Memories: []session.Memory{{ID: "0"}, {ID: "1"}, {ID: "2"}},
-		Purges: []session.Mark{{N: 1}, {N: 2}}, Restores: []session.Mark{{N: 1}, {N: 2}}, Rewrites: []session.Rewrite{{Old: "1"}, {Old: "2"}}, Scrubs: []session.Scrub{{Segment: "1"}, {Segment: "2"}},
+		Checkpoint: &session.Checkpoint{
+			GitSHA: "x", Files: []session.File{{Path: "1"}, {Path: "2"}},
+			Links: []session.Link{{Session: "1"}, {Session: "2"}},
+		},
+		Sessions: []session.Session{{ID: "s", FirstTurn: 1}, {ID: "s", FirstTurn: 2}},
+		Memories: []session.Memory{{ID: "0"}, {ID: "1"}, {ID: "2"}},
+		Purges:   []session.Mark{{N: 1}, {N: 2}}, Restores: []session.Mark{{N: 1}, {N: 2}},
+		Rewrites: []session.Rewrite{{Old: "1"}, {Old: "2"}}, Scrubs: []session.Scrub{{Segment: "1"}, {Segment: "2"}},
 		Removals: []session.Removal{{Entry: "1"}, {Entry: "2"}},
 	}, got)
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/advice"
 )
 
-// MinPrefix is how many characters of an ID are enough to try. Shown is how many are at least shown: IDs that were made within
-// days begin alike.
+// MinPrefix is how many characters of an ID are enough to try. Shown is how many are at least shown: IDs that were made
+// within days begin alike.
 const (
 	MinPrefix = 4
 	minShown  = 8
 )
 
 // ErrNoID says that nothing has the ID that was asked for.
-var ErrNoID = advice.New("nothing has that ID", `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`)
+var ErrNoID = advice.New("nothing has that ID",
+	`IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`)
 
 // ErrShortID says that so little of an ID was given that it is not tried.
 var ErrShortID = fmt.Errorf("give at least %d characters", MinPrefix)
@@ -93,8 +94,9 @@ func withPrefix(all []named, prefix string) []named {
 	return all[from:to]
 }
 
-// CompleteID completes the beginning of an ID, in either case, also in a link. If no ID begins so, the beginning may be that of an agent's ID of a
-// session. It returns ErrShortID, ErrNoID or an AmbiguousError if not exactly one ID is meant; each names the beginning.
+// CompleteID completes the beginning of an ID, in either case, also in a link. If no ID begins so, the beginning may be
+// that of an agent's ID of a session. It returns ErrShortID, ErrNoID or an AmbiguousError if not exactly one ID is
+// meant; each names the beginning.
 func (n Names) CompleteID(prefix string) (string, error) {
 	prefix = OnlyRef(prefix).ID
 	if len(prefix) < MinPrefix {

@@ -83,7 +83,11 @@ func TestShortest(t *testing.T) {
 		{"one", []string{"0123456789"}, []string{"01234567"}},
 		{"apart", []string{"0123456789", "1123456789"}, []string{"01234567", "11234567"}},
 		{"near the next", []string{"0123456789A", "0123456789B", "9"}, []string{"0123456789A", "0123456789B", "9"}},
-		{"near the one before", []string{"01234567AA", "01234567AB", "01234567BB"}, []string{"01234567AA", "01234567AB", "01234567B"}},
+		{
+			"near the one before",
+			[]string{"01234567AA", "01234567AB", "01234567BB"},
+			[]string{"01234567AA", "01234567AB", "01234567B"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := []string{}

@@ -92,7 +92,8 @@ func endsLine(c byte) bool { return c == '\r' || c == '\v' || c == '\f' }
 
 // isWidthless reports whether a sign takes up no room: zero width, direction, soft hyphens.
 func isWidthless(r rune) bool {
-	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r == 0xfeff
+	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 ||
+		r == 0xfeff
 }
 
 // isVisibleForeign reports whether a rune is visible and outside ASCII.
@@ -156,7 +157,8 @@ func Thousands(n int) string {
 	return s
 }
 
-// IsFiller reports whether a line holds no letter and no digit: blank lines and lone brackets say nothing by themselves.
+// IsFiller reports whether a line holds no letter and no digit: blank lines and lone brackets say nothing by
+// themselves.
 func IsFiller(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }

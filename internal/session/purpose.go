@@ -9,14 +9,15 @@ import (
 //
 //nolint:gochecknoglobals // a table
 var reasons = []string{
-	"context", "why", "background", "motivation", "problem", "goal", "goals", "purpose", "objective", "rationale", "issue", "overview", "summary",
+	"context", "why", "background", "motivation", "problem", "goal", "goals", "purpose", "objective", "rationale", "issue",
+	"overview", "summary",
 }
 
 // announced is how many words a line before a plan has at most that only announces it: "Implement the following plan:".
 const announced = 6
 
-// PurposeOfPrompt is what a prompt is for, in its own words. If the prompt is a plan, it is the section "Context", "Why" or the like before the steps, or
-// else the first section with a text. Any other prompt is returned whole.
+// PurposeOfPrompt is what a prompt is for, in its own words. If the prompt is a plan, it is the section "Context",
+// "Why" or the like before the steps, or else the first section with a text. Any other prompt is returned whole.
 func PurposeOfPrompt(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
 	parts := splitAtHeadings(prompt)
@@ -52,7 +53,8 @@ type section struct {
 	reason bool
 }
 
-// splitAtHeadings parts a text at its headings; the first part has none. What stands under a reason's lesser headings is the reason's.
+// splitAtHeadings parts a text at its headings; the first part has none. What stands under a reason's lesser headings
+// is the reason's.
 func splitAtHeadings(text string) []section {
 	out, code, level := []section{{}}, false, 0
 	for line := range strings.Lines(text) {
@@ -68,7 +70,8 @@ func splitAtHeadings(text string) []section {
 			continue
 		}
 		words := strings.Fields(strings.ToLower(strings.TrimLeft(title, " 0123456789.)*")))
-		level, out = depth, append(out, section{reason: len(words) > 0 && slices.Contains(reasons, strings.Trim(words[0], "*:—-?"))})
+		level, out = depth, append(out, section{reason: len(words) > 0 &&
+			slices.Contains(reasons, strings.Trim(words[0], "*:—-?"))})
 	}
 	for i := range out {
 		out[i].text = strings.TrimSpace(out[i].text)

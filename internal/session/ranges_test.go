@@ -23,7 +23,10 @@ func TestRanges(t *testing.T) {
 }
 
 func TestParseRangesRefuses(t *testing.T) {
-	for _, s := range []string{"0", "2-1", "3,2", "1-3,3", "1,", ",1", "1-", "-1", "a", "1 ", "+1", "01", "1-1", "1048577", "1-3,4", "9999999999999999999999"} {
+	for _, s := range []string{
+		"0", "2-1", "3,2", "1-3,3", "1,", ",1", "1-", "-1", "a", "1 ", "+1", "01", "1-1", "1048577",
+		"1-3,4", "9999999999999999999999",
+	} {
 		if r, err := session.ParseRanges(s); err == nil {
 			t.Errorf("%q is read as %v", s, r)
 		}

@@ -16,8 +16,8 @@ var linkForm = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals 
 	return regexp.MustCompile(`(?i)(?:^|[^0-9A-Za-z-])rekal:([0-9A-Za-z]{4,64})(?:#(\d{1,9}))?`)
 })
 
-// Ref is a link: a stable name of a session, a memory or a checkpoint, which a person can put into an issue or a commit's message, and which is taken wherever
-// an ID is. Turn is an index within a session; -1: the whole.
+// Ref is a link: a stable name of a session, a memory or a checkpoint, which a person can put into an issue or a
+// commit's message, and which is taken wherever an ID is. Turn is an index within a session; -1: the whole.
 type Ref struct {
 	ID   string // as it was written, perhaps its beginning only
 	Turn int
@@ -73,7 +73,8 @@ const (
 	HandoffEnd  = "(The recorded part ends here.)"
 )
 
-// WithoutHandoff leaves of such a page in a prompt the link to the session: its text is in a ledger already, and its title may be private.
+// WithoutHandoff leaves of such a page in a prompt the link to the session: its text is in a ledger already, and its
+// title may be private.
 func WithoutHandoff(prompt string) string {
 	from := strings.Index(prompt, HandoffHead)
 	if from < 0 || from > 0 && prompt[from-1] != '\n' && prompt[from-1] != '"' { // "opencode run" puts prompts into quotes

@@ -37,7 +37,8 @@ func TestRefs(t *testing.T) {
 }
 
 func TestWithoutHandoff(t *testing.T) {
-	const page = session.HandoffHead + "Fix it\n\n- Session rekal:01KJW4MN48AJBF1NFJ2X4RZ873, of a\n\n> text\n" + session.HandoffEnd
+	const page = session.HandoffHead + "Fix it\n\n- Session rekal:01KJW4MN48AJBF1NFJ2X4RZ873, of a\n\n> text\n" +
+		session.HandoffEnd
 	const short = "Going on with rekal:01KJW4MN48AJBF1NFJ2X4RZ873"
 	for in, want := range map[string]string{
 		page:                             short,
@@ -56,9 +57,12 @@ func TestWithoutHandoff(t *testing.T) {
 
 func TestOnlyRef(t *testing.T) {
 	for text, want := range map[string]session.Ref{
-		"rekal:01KJW4MN#8": {ID: "01KJW4MN", Turn: 8}, "01KJW4MN:8": {ID: "01KJW4MN", Turn: 8}, "01kjw4mn:0": {ID: "01kjw4mn", Turn: 0},
-		"01KJW4MN": {ID: "01KJW4MN", Turn: -1}, "01KJW4MN:": {ID: "01KJW4MN:", Turn: -1}, "01KJW4MN:x": {ID: "01KJW4MN:x", Turn: -1},
-		"Makefile:3": {ID: "Makefile:3", Turn: -1}, "01.txt:3": {ID: "01.txt:3", Turn: -1}, "why 01KJW4MN:8": {ID: "why 01KJW4MN:8", Turn: -1},
+		"rekal:01KJW4MN#8": {ID: "01KJW4MN", Turn: 8}, "01KJW4MN:8": {ID: "01KJW4MN", Turn: 8},
+		"01kjw4mn:0": {ID: "01kjw4mn", Turn: 0},
+		"01KJW4MN":   {ID: "01KJW4MN", Turn: -1}, "01KJW4MN:": {ID: "01KJW4MN:", Turn: -1},
+		"01KJW4MN:x": {ID: "01KJW4MN:x", Turn: -1},
+		"Makefile:3": {ID: "Makefile:3", Turn: -1}, "01.txt:3": {ID: "01.txt:3", Turn: -1},
+		"why 01KJW4MN:8": {ID: "why 01KJW4MN:8", Turn: -1},
 	} {
 		if got := session.OnlyRef(text); got != want {
 			t.Errorf("%q is %+v, want %+v", text, got, want)

@@ -31,7 +31,8 @@ func TestAbsorbScrubbed(t *testing.T) {
 			script(0, 0, "h1:"+gone, "!Edit ", "a2:so", "h1:why again", "!Edit y"),
 		},
 		{
-			"what was scrubbed comes late", script(0, 0, "h1:why", "!Edit x", "a2:so"), script(5, 3, "h1:"+gone, "!Edit ", "h3:more"),
+			"what was scrubbed comes late", script(0, 0, "h1:why", "!Edit x", "a2:so"),
+			script(5, 3, "h1:"+gone, "!Edit ", "h3:more"),
 			script(0, 0, "h1:why", "!Edit x", "a2:so", "h3:more"),
 		},
 		{"into nothing", session.Session{}, scrubbed, scrubbed},

@@ -1,8 +1,9 @@
-// Package session holds the nouns of git-rekal: the parts of an agent's session, and what one commit of the ledger says about sessions and
-// code. Every other package speaks in these types.
+// Package session holds the nouns of git-rekal: the parts of an agent's session, and what one commit of the ledger says
+// about sessions and code. Every other package speaks in these types.
 //
-// It owns identity (id.go): a session, turn or tool call has the same ID on every machine, because the ID is computed from what the agent
-// wrote. Its field tags are the keys of the ledger's records (package segment). It touches no file, and imports nothing of the project.
+// It owns identity (id.go): a session, turn or tool call has the same ID on every machine, because the ID is computed
+// from what the agent wrote. Its field tags are the keys of the ledger's records (package segment). It touches no file,
+// and imports nothing of the project.
 package session
 
 import (
@@ -32,7 +33,10 @@ type NativeRef struct{ Source, NativeID string }
 
 // Agents are the names that a Session.Source may have, in the order of docs/agents.md.
 func Agents() []string {
-	return []string{"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", "kilo", "pi", "qwen-code", "droid", "cline", "continue", "kimi-code", "grok", "antigravity", Imported}
+	return []string{
+		"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", "kilo", "pi", "qwen-code",
+		"droid", "cline", "continue", "kimi-code", "grok", "antigravity", Imported,
+	}
 }
 
 // Session is one conversation with a coding agent, or the part of it that one ledger
@@ -45,17 +49,20 @@ type Session struct {
 	Parent     string `json:"parent,omitzero"`      // ID of the session that spawned this one; empty at the top
 	ForkedFrom string `json:"forked_from,omitzero"` // ID of the session whose leading turns this one copied
 	ActorType  string `json:"actor_type"`           // ActorHuman or ActorAgent
-	AgentID    string `json:"agent_id,omitzero"`    // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
+	// the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
+	AgentID string `json:"agent_id,omitzero"`
 	Facts
-	Branch    string     `json:"branch,omitzero"`       // git branch named in the transcript; "HEAD" when detached
-	Title     string     `json:"title,omitzero"`        // one line; an explicit title, else the beginning of the first prompt that asks something, else a commit's subject
-	TitleBy   string     `json:"title_by,omitzero"`     // ByCommit, where nothing that was said gave a title yet
-	StartedAt time.Time  `json:"started_at,omitzero"`   // UTC, the first turn's time
-	Hash      string     `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
-	Cursor    string     `json:"cursor,omitzero"`       // how far a transcript that is no growing file was read; only its agent's reader knows what it says
-	Bytes     int64      `json:"bytes"`                 // how many bytes of the transcript have been read; 0: no cursor
-	FirstTurn int        `json:"first_turn"`            // index of Turns[0] within the session
-	FirstTool int        `json:"first_tool"`            // index of ToolCalls[0] within the session
+	Branch string `json:"branch,omitzero"` // git branch named in the transcript; "HEAD" when detached
+	// one line; an explicit title, else the beginning of the first prompt that asks something, else a commit's subject
+	Title     string    `json:"title,omitzero"`
+	TitleBy   string    `json:"title_by,omitzero"`     // ByCommit, where nothing that was said gave a title yet
+	StartedAt time.Time `json:"started_at,omitzero"`   // UTC, the first turn's time
+	Hash      string    `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
+	// how far a transcript that is no growing file was read; only its agent's reader knows what it says
+	Cursor    string     `json:"cursor,omitzero"`
+	Bytes     int64      `json:"bytes"`      // how many bytes of the transcript have been read; 0: no cursor
+	FirstTurn int        `json:"first_turn"` // index of Turns[0] within the session
+	FirstTool int        `json:"first_tool"` // index of ToolCalls[0] within the session
 	Turns     []Turn     `json:"-"`
 	ToolCalls []ToolCall `json:"-"`
 	Usage     []Usage    `json:"-"` // in the order of the requests; one that went on behind a read stands twice
@@ -72,11 +79,13 @@ type Turn struct {
 
 // ToolCall is one tool invocation, without its input's bulk or its output.
 type ToolCall struct {
-	Index  int    `json:"i"`               // 0-based within the session
-	Turn   int    `json:"turn"`            // index of the last turn before the call; -1 when there was none
-	Tool   string `json:"tool"`            // "Edit", "Bash", …: the agent's own name
-	Act    string `json:"act,omitzero"`    // what it does, as its agent's decoder knows: ActEdit, ActRead or ActRun; empty for anything else
-	Path   string `json:"path,omitzero"`   // git-root-relative with forward slashes; absolute outside the repository; empty for none
+	Index int    `json:"i"`    // 0-based within the session
+	Turn  int    `json:"turn"` // index of the last turn before the call; -1 when there was none
+	Tool  string `json:"tool"` // "Edit", "Bash", …: the agent's own name
+	// what it does, as its agent's decoder knows: ActEdit, ActRead or ActRun; empty for anything else
+	Act string `json:"act,omitzero"`
+	// git-root-relative with forward slashes; absolute outside the repository; empty for none
+	Path   string `json:"path,omitzero"`
 	Cmd    string `json:"cmd,omitzero"`    // at most CmdPrefix characters of a shell command
 	Failed bool   `json:"failed,omitzero"` // its result is an error: it neither read nor changed what Path names
 	Exit   int    `json:"exit,omitzero"`   // the status with which its command ended, where that is known and not 0
@@ -110,7 +119,8 @@ func (c ToolCall) EditedPath() string {
 func (c ToolCall) MakesCommit() bool {
 	_, after, isGit := strings.Cut(c.Cmd, "git ")
 	acts := []string{"commit", "merge", "am", "cherry-pick", "revert"}
-	return isGit && c.Act == ActRun && slices.ContainsFunc(strings.Fields(after), func(word string) bool { return slices.Contains(acts, word) })
+	return isGit && c.Act == ActRun && slices.ContainsFunc(strings.Fields(after),
+		func(word string) bool { return slices.Contains(acts, word) })
 }
 
 // CmdPrefix is how many characters (runes) of a command are kept: the schema page's
@@ -126,7 +136,8 @@ const Scrubbed = "[REDACTED:scrubbed]"
 // repository, whose ledger may hold it. The turn has the time and role of the part's first turn or call.
 const Elsewhere = "[REDACTED:elsewhere]"
 
-// IsElsewhereMark reports whether a turn's content is Elsewhere. The paths of repositories in the same group may stand behind it.
+// IsElsewhereMark reports whether a turn's content is Elsewhere. The paths of repositories in the same group may stand
+// behind it.
 func IsElsewhereMark(content string) bool {
 	rest, ok := strings.CutPrefix(content, Elsewhere)
 	return ok && (rest == "" || strings.HasPrefix(rest, " ") && !strings.Contains(rest, "\n"))
@@ -176,9 +187,10 @@ type File struct {
 
 // Link ties a session to a checkpoint. There may be several, of different kinds.
 type Link struct {
-	Session  string  `json:"session"`
-	Inferred bool    `json:"inferred,omitzero"` // a guess of an import, not seen at the commit
-	Tie      TieKind `json:"tie,omitzero"`      // by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
+	Session  string `json:"session"`
+	Inferred bool   `json:"inferred,omitzero"` // a guess of an import, not seen at the commit
+	// by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
+	Tie      TieKind `json:"tie,omitzero"`
 	Evidence string  `json:"evidence,omitzero"` // by what; see attribution.Evidence
 }
 
@@ -198,7 +210,10 @@ func (m Memory) AsSession() Session {
 	if m.ActorType == ActorAgent {
 		turn.Role = RoleAssistant
 	}
-	return Session{ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS, Turns: []Turn{turn}, Memory: true}
+	return Session{
+		ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS,
+		Turns: []Turn{turn}, Memory: true,
+	}
 }
 
 // Mark hides (purge) or shows again (restore) a session or memory. Which of several decides is
@@ -225,20 +240,23 @@ type Scrub struct {
 	TS      time.Time `json:"ts"`
 }
 
-// Removal says what was taken out of a ledger on purpose, so that no merge brings it back: texts of a session, a memory or an entry; or the
-// content of a segment, in whose place another one stands since it was redacted again, or a session in it was forgotten.
+// Removal says what was taken out of a ledger on purpose, so that no merge brings it back: texts of a session, a memory
+// or an entry; or the content of a segment, in whose place another one stands since it was redacted again, or a session
+// in it was forgotten.
 type Removal struct {
-	Session string    `json:"session,omitzero"` // the ID of a session or memory
-	Turn    *int      `json:"turn,omitzero"`    // one turn of it, and the calls behind that; -1: the calls before the first turn
-	Title   bool      `json:"title,omitzero"`   // only its title
-	Entry   string    `json:"entry,omitzero"`   // the ULID in the names of an entry's segments: its checkpoint's texts and its subject
+	Session string `json:"session,omitzero"` // the ID of a session or memory
+	// one turn of it, and the calls behind that; -1: the calls before the first turn
+	Turn  *int `json:"turn,omitzero"`
+	Title bool `json:"title,omitzero"` // only its title
+	// the ULID in the names of an entry's segments: its checkpoint's texts and its subject
+	Entry   string    `json:"entry,omitzero"`
 	Segment string    `json:"segment,omitzero"` // a segment's path
 	Blob    string    `json:"blob,omitzero"`    // what stands there now; empty: nothing
 	TS      time.Time `json:"ts"`
 }
 
-// Wrote says which of the lines that a code commit brought into a file one session wrote. It may speak of any commit: of a
-// squash merge on a server, no checkpoint does.
+// Wrote says which of the lines that a code commit brought into a file one session wrote. It may speak of any commit:
+// of a squash merge on a server, no checkpoint does.
 type Wrote struct {
 	GitSHA  string    `json:"git_sha"`
 	Blob    string    `json:"blob,omitzero"`  // hex OID of the file after the commit; empty for one that is deleted
@@ -267,8 +285,8 @@ type Entry struct {
 	Unknown int    // records of it that say something which this version does not know: written again, it would be lost
 }
 
-// Split parts what an entry says of some sessions from the rest. Each part has the checkpoint, with its own links, where that ties something
-// or nothing was parted from it.
+// Split parts what an entry says of some sessions from the rest. Each part has the checkpoint, with its own links,
+// where that ties something or nothing was parted from it.
 func (e Entry) Split(isSelected func(id string) bool) (rest, selected Entry) {
 	rest = e
 	rest.Sessions, selected.Sessions = split(e.Sessions, func(s Session) bool { return isSelected(s.ID) })

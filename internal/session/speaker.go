@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// The programs of agents write in a prompt's place, too: notices, results of queued tasks, outputs of commands and hooks, summaries, what they know of
-// the machine. Who speaks is decided here, by agent, when a transcript is read and when a ledger is: nothing of this is a person's.
+// The programs of agents write in a prompt's place, too: notices, results of queued tasks, outputs of commands and
+// hooks, summaries, what they know of the machine. Who speaks is decided here, by agent, when a transcript is read and
+// when a ledger is: nothing of this is a person's.
 
 // wording is how an agent's program writes in a prompt's place, or around what a person typed. A new one is one line.
 type wording struct {
@@ -23,13 +24,14 @@ const (
 	inserted             // an element of this name is the program's, wherever it stands
 	preface              // the program's is what stands before it, and it
 	note                 // the program's is it, and what stands behind it
-	framed               // a text that begins so is the program's up to typed; a person's, or another agent's, is what follows
-	template             // a text that begins so is the prompt of a slash command
-	quote                // a text that begins so says in the element of this name what was typed
-	shell                // a text that begins so says up to typed which command a person ran, and then its output
-	command              // a text that begins so tells of a slash command
-	queued               // a text that begins so is a notice in JSON
-	setting              // a slash command whose arguments are for the program alone
+	// a text that begins so is the program's up to typed; a person's, or another agent's, is what follows
+	framed
+	template // a text that begins so is the prompt of a slash command
+	quote    // a text that begins so says in the element of this name what was typed
+	shell    // a text that begins so says up to typed which command a person ran, and then its output
+	command  // a text that begins so tells of a slash command
+	queued   // a text that begins so is a notice in JSON
+	setting  // a slash command whose arguments are for the program alone
 )
 
 // element is an opening tag.
@@ -117,16 +119,22 @@ var wordings = map[string][]wording{
 		{form: notice, mark: "<user_shell_command>"},
 		{form: notice, mark: "<permissions"},
 		{form: preface, mark: "## My request for Codex:"}, // behind what its editors know
-		{form: template, mark: "Generate a file named AGENTS.md that serves as a contributor guide for this repository.", typed: "/init"},
+		{
+			form: template, mark: "Generate a file named AGENTS.md that serves as a contributor guide for this repository.",
+			typed: "/init",
+		},
 	},
 	"gemini-cli": geminiWordings,
-	"qwen-code":  append([]wording{{form: inserted, mark: "qwen:user-prompt-submit-context"}, {form: inserted, mark: "system-reminder"}}, geminiWordings...),
-	"opencode":   openCodeWordings,
-	"kilo":       openCodeWordings,
-	"droid":      {{form: inserted, mark: "system-reminder"}},
-	"cline":      {{form: inserted, mark: "system-reminder"}},
-	"kimi-code":  {{form: inserted, mark: "system-reminder"}, {form: inserted, mark: "git-context"}},
-	"grok":       {{form: inserted, mark: "system-reminder"}},
+	"qwen-code": append([]wording{
+		{form: inserted, mark: "qwen:user-prompt-submit-context"},
+		{form: inserted, mark: "system-reminder"},
+	}, geminiWordings...),
+	"opencode":  openCodeWordings,
+	"kilo":      openCodeWordings,
+	"droid":     {{form: inserted, mark: "system-reminder"}},
+	"cline":     {{form: inserted, mark: "system-reminder"}},
+	"kimi-code": {{form: inserted, mark: "system-reminder"}, {form: inserted, mark: "git-context"}},
+	"grok":      {{form: inserted, mark: "system-reminder"}},
 }
 
 //nolint:gochecknoglobals // tables that two agents share
@@ -141,7 +149,10 @@ var (
 		{form: notice, mark: "Here is the user's editor context as a JSON object"},
 		{form: notice, mark: "Here is a summary of changes in the user's editor context"},
 		{form: inserted, mark: "hook_context"},
-		{form: shell, mark: "I ran the following shell command:\n```sh\n", typed: "\n```\n\nThis produced the following result:\n"},
+		{
+			form: shell, mark: "I ran the following shell command:\n```sh\n",
+			typed: "\n```\n\nThis produced the following result:\n",
+		},
 		{
 			form: template, typed: "/init",
 			mark: "You are an AI agent that brings the power of Gemini directly into the terminal. Your task is to analyze the",
@@ -170,10 +181,12 @@ func wordingsOf(source string) iter.Seq[wording] {
 	}
 }
 
-// TypedByPerson is the part of a prompt that a person typed to the agent of a source; empty if a person typed nothing of it.
+// TypedByPerson is the part of a prompt that a person typed to the agent of a source; empty if a person typed nothing
+// of it.
 //
-// Of a slash command it is the arguments, or the command's name if the agent stored the command's prompt instead. A shell command that the user ran from the prompt
-// ("!git status") and a line for the agent's memory ("#use tabs") are kept in the form in which they were typed; the output of the former is not.
+// Of a slash command it is the arguments, or the command's name if the agent stored the command's prompt instead. A
+// shell command that the user ran from the prompt ("!git status") and a line for the agent's memory ("#use tabs") are
+// kept in the form in which they were typed; the output of the former is not.
 func TypedByPerson(source, s string) string {
 	for w := range wordingsOf(source) {
 		s = w.withoutAround(s)
@@ -236,7 +249,8 @@ func (w wording) withoutAround(s string) string {
 	return s
 }
 
-// CommandName is the name of the slash command of which a text is what the agent of a source stores ("/review"); "" for another text.
+// CommandName is the name of the slash command of which a text is what the agent of a source stores ("/review"); "" for
+// another text.
 func CommandName(source, s string) string {
 	s = strings.TrimSpace(s)
 	for w := range wordingsOf(source) {
@@ -257,9 +271,11 @@ func IsSetting(source, name string) bool {
 	return false
 }
 
-// isTaskNotice reports whether a text goes on as the notice that Claude Code queues when a task begins in the background; a title holds its beginning.
+// isTaskNotice reports whether a text goes on as the notice that Claude Code queues when a task begins in the
+// background; a title holds its beginning.
 func isTaskNotice(rest string) bool {
-	return strings.Contains(rest, `,"tool_use_id":"`) || strings.Contains(rest, `,"description":"`) || strings.Contains(rest, `,"task_type":"`)
+	return strings.Contains(rest, `,"tool_use_id":"`) || strings.Contains(rest, `,"description":"`) ||
+		strings.Contains(rest, `,"task_type":"`)
 }
 
 // WithTypedMark is a text behind the mark with which it was typed.
@@ -296,7 +312,8 @@ func WithoutElement(s, tag string) string {
 	}
 }
 
-// CorrectSpeakers gives turns that a person did not type to the agent, and takes away a title that was made of one: of what older versions stored.
+// CorrectSpeakers gives turns that a person did not type to the agent, and takes away a title that was made of one: of
+// what older versions stored.
 func (s *Session) CorrectSpeakers() {
 	for i, t := range s.Turns {
 		if t.Role != RoleHuman {

@@ -28,8 +28,14 @@ func TestTyped(t *testing.T) {
 		{claude, "<bash-input>git status</bash-input>", "!git status"},
 		{claude, "<bash-stdout>clean</bash-stdout>", ""},
 		{claude, "<system-reminder>be terse</system-reminder>why is it slow?", "why is it slow?"},
-		{claude, "use three\n\nNote: The user's next message may contain a correction or preference. Pay close attention.", "use three"},
-		{claude, "[Workflow harness — computed task] It was not typed. The computed task text follows:\n  write it", "write it"},
+		{
+			claude, "use three\n\nNote: The user's next message may contain a correction or preference. Pay close attention.",
+			"use three",
+		},
+		{
+			claude, "[Workflow harness — computed task] It was not typed. The computed task text follows:\n  write it",
+			"write it",
+		},
 		{claude, "[Workflow harness — done]", ""},
 		{"kimi-code", "<git-context>\nWorking directory: /work\n</git-context>\n\ncount the files", "count the files"},
 		{codex, "<environment_context>\n  <cwd>/work</cwd>", ""},
@@ -38,12 +44,18 @@ func TestTyped(t *testing.T) {
 		{codex, "Generate a file named AGENTS.md that serves as a contributor guide for this repository.\nYour", "/init"},
 		{codex, "use a <skill> tag in the page", "use a <skill> tag in the page"},
 		{gemini, "I ran the following shell command:\n```sh\nls -l\n```\n\nThis produced the following result:\n```\ntotal 0\n```", "!ls -l"},
-		{gemini, "I ran the following shell command:\n```sh\nls\n```\nand wonder why", "I ran the following shell command:\n```sh\nls\n```\nand wonder why"},
+		{
+			gemini, "I ran the following shell command:\n```sh\nls\n```\nand wonder why",
+			"I ran the following shell command:\n```sh\nls\n```\nand wonder why",
+		},
 		{"qwen-code", "<hook_context>x</hook_context>go on", "go on"},
 		// The words of one agent's program are another agent's person's.
 		{claude, "# AGENTS.md instructions\nShorten these.", "# AGENTS.md instructions\nShorten these."},
 		{codex, "Base directory for this skill: is it right?", "Base directory for this skill: is it right?"},
-		{"pi", "<system-reminder>what is this tag?</system-reminder>", "<system-reminder>what is this tag?</system-reminder>"},
+		{
+			"pi", "<system-reminder>what is this tag?</system-reminder>",
+			"<system-reminder>what is this tag?</system-reminder>",
+		},
 		{"aider", "<task-notification> is the tag", "<task-notification> is the tag"},
 		{session.Imported, "<task-notification>\n<task-id>b1f</task-id>", ""},
 	} {
@@ -60,11 +72,15 @@ func TestTyped(t *testing.T) {
 func TestRespeak(t *testing.T) {
 	notice := `{"task_id":"b1f","tool_use_id":"toolu_1","description":"Run"}`
 	s := session.Session{Source: "claude-code", Title: `{"task_id":"b1f","tool_use_id":"too…`, Turns: []session.Turn{
-		{Index: 0, Role: session.RoleHuman, Content: notice}, {Index: 1, Role: session.RoleHuman, Content: "Fix the clock"}, {Index: 2, Role: session.RoleAssistant, Content: "Done."},
+		{Index: 0, Role: session.RoleHuman, Content: notice},
+		{Index: 1, Role: session.RoleHuman, Content: "Fix the clock"},
+		{Index: 2, Role: session.RoleAssistant, Content: "Done."},
 	}}
 	s.CorrectSpeakers()
 	want := session.Session{Source: "claude-code", Title: "Fix the clock", Turns: []session.Turn{
-		{Index: 0, Role: session.RoleAssistant, Content: notice}, {Index: 1, Role: session.RoleHuman, Content: "Fix the clock"}, {Index: 2, Role: session.RoleAssistant, Content: "Done."},
+		{Index: 0, Role: session.RoleAssistant, Content: notice},
+		{Index: 1, Role: session.RoleHuman, Content: "Fix the clock"},
+		{Index: 2, Role: session.RoleAssistant, Content: "Done."},
 	}}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

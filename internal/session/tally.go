@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tally is the numbers of the marks that count for one session or memory, each number once: of marks that purge it, and of
-// marks that restore it.
+// Tally is the numbers of the marks that count for one session or memory, each number once: of marks that purge it, and
+// of marks that restore it.
 type Tally struct{ Purges, Restores []int }
 
 // maxJump is by how much a number may be above the count of the marks: numbers go up by one, and a mark or two
@@ -24,9 +24,9 @@ func (t *Tally) Add(n int, purges bool) {
 	}
 }
 
-// Outcome is the state that the marks lead to: the mark with the highest number decides, at a tie a purge. A number higher than the
-// count of the marks counts as that count, but less than a mark that really has this number. So the next honest mark decides,
-// whatever numbers others chose. n is the number that decided; 0 without marks.
+// Outcome is the state that the marks lead to: the mark with the highest number decides, at a tie a purge. A number
+// higher than the count of the marks counts as that count, but less than a mark that really has this number. So the
+// next honest mark decides, whatever numbers others chose. n is the number that decided; 0 without marks.
 func (t Tally) Outcome() (purged bool, n int) {
 	limit := len(t.Purges) + len(t.Restores) + maxJump
 	weight := func(n int) int {
@@ -49,8 +49,8 @@ type Marks struct {
 	Own Tally // those of the clone's own ledgers
 }
 
-// Purged reports what the marks come to. One's own purge holds until one's own restore: whoever restores elsewhere need not have known
-// of it.
+// Purged reports what the marks come to. One's own purge holds until one's own restore: whoever restores elsewhere need
+// not have known of it.
 func (m Marks) Purged() bool {
 	all, _ := m.All.Outcome()
 	own, _ := m.Own.Outcome()
@@ -64,8 +64,8 @@ func (m *Marks) Add(n int, purges, own bool) {
 	}
 }
 
-// NextNumbers are the numbers of the marks that the user's own ledger has to add to purge or restore: mostly one; none if the item is in that state
-// already; two if a number was chosen so that it counts only with one mark more.
+// NextNumbers are the numbers of the marks that the user's own ledger has to add to purge or restore: mostly one; none
+// if the item is in that state already; two if a number was chosen so that it counts only with one mark more.
 func (m Marks) NextNumbers(purge bool) []int {
 	m = Marks{m.All.clone(), m.Own.clone()}
 	var out []int

@@ -47,7 +47,19 @@ func TestTally(t *testing.T) {
 // Whatever numbers stand there, the next marks decide, and those after these.
 func TestTallyIsAlwaysAnswered(t *testing.T) {
 	const most = session.MaxMark
-	for _, numbers := range [][]int{nil, {1}, {1, 2}, {most}, {most - 1, most}, {1001}, {1002}, {1002, 1003, 1004, most}, {1003, 1004}, {1, 2, 1005, most}, {0}} {
+	for _, numbers := range [][]int{
+		nil,
+		{1},
+		{1, 2},
+		{most},
+		{most - 1, most},
+		{1001},
+		{1002},
+		{1002, 1003, 1004, most},
+		{1003, 1004},
+		{1, 2, 1005, most},
+		{0},
+	} {
 		for _, mask := range []int{0, 1, 5, 10, 15} { // which of them restore
 			var now session.Marks
 			for i, n := range numbers {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Terms are names by which a failure is known again: codes, types of exceptions, IDs of tests, symbols, and common words of errors. They never hold a
-// line of an output. It is a text, so that calls can be compared: one term a line.
+// Terms are names by which a failure is known again: codes, types of exceptions, IDs of tests, symbols, and common
+// words of errors. They never hold a line of an output. It is a text, so that calls can be compared: one term a line.
 type Terms string
 
 // What a call keeps of terms at most, and how long one is, in bytes.
@@ -20,7 +20,8 @@ const (
 func TermsOf(all []string) Terms {
 	var kept []string
 	for _, t := range all {
-		if t != "" && len(t) <= MaxTerm && !strings.ContainsFunc(t, isControl) && !slices.Contains(kept, t) && len(kept) < MaxTerms {
+		if t != "" && len(t) <= MaxTerm && !strings.ContainsFunc(t, isControl) && !slices.Contains(kept, t) &&
+			len(kept) < MaxTerms {
 			kept = append(kept, t)
 		}
 	}

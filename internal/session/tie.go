@@ -1,20 +1,23 @@
 package session
 
-// TieKind says how it is known that a session stands behind a code commit. The strongest comes first; attribution has the rules.
+// TieKind says how it is known that a session stands behind a code commit. The strongest comes first; attribution has
+// the rules.
 type TieKind int
 
 // TieUnknown is a kind that a later version knows.
 const TieUnknown TieKind = -1
 
-// The kinds of ties, in one vocabulary for the ledger, SQL, JSON, screens and pages. A session that only talked stands behind nothing.
+// The kinds of ties, in one vocabulary for the ledger, SQL, JSON, screens and pages. A session that only talked stands
+// behind nothing.
 const (
-	TieWrote    TieKind = iota + 1 // lines that the commit brought are its
-	TieEdited                      // it wrote to files of the commit, which no commit before took
-	TieMade                        // its own shell made the commit
-	TieNamed                       // the commit's message, or another tool's record, names it
-	TieInferred                    // what the commit was made of, or became, is tied to it by content or by the word of others
-	TieAlleged                     // a ledger says so that is not of the commit's maker; people see an inferred tie
-	TieTalked                      // it was asked something, or did something, between the commit before and this one
+	TieWrote  TieKind = iota + 1 // lines that the commit brought are its
+	TieEdited                    // it wrote to files of the commit, which no commit before took
+	TieMade                      // its own shell made the commit
+	TieNamed                     // the commit's message, or another tool's record, names it
+	// what the commit was made of, or became, is tied to it by content or by the word of others
+	TieInferred
+	TieAlleged // a ledger says so that is not of the commit's maker; people see an inferred tie
+	TieTalked  // it was asked something, or did something, between the commit before and this one
 )
 
 // kindNames are the words of the kinds, and what people read of them.

@@ -13,8 +13,9 @@ const (
 	maxPromptTitle = 80
 )
 
-// PromptTitle is the first line of a prompt that asks something, without marks of images before it, shortened; a line that only announces another
-// ("Implement the following plan:") is taken with the next one. Where that is a heading, it is shortened by itself.
+// PromptTitle is the first line of a prompt that asks something, without marks of images before it, shortened; a line
+// that only announces another ("Implement the following plan:") is taken with the next one. Where that is a heading, it
+// is shortened by itself.
 func PromptTitle(prompt string) string {
 	line, rest := askingLine(strings.TrimSpace(PlainText(prompt)))
 	line = OneLine(line)
@@ -62,8 +63,9 @@ func withoutMarks(line string) string {
 	return line
 }
 
-// InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode", and
-// none of a word of which the ledger keeps half. A ledger keeps the whole, which is how the prompt begins.
+// InformativePart is the part of a title that tells what a session is about: "Dark mode" of "Implement the following
+// plan: # Dark mode", and none of a word of which the ledger keeps half. A ledger keeps the whole, which is how the
+// prompt begins.
 func InformativePart(title string) string {
 	if head, ok := strings.CutSuffix(title, "…"); ok && len(head) >= maxPromptTitle-len("…") {
 		title = withEllipsis(WithoutHalfWord(head))
@@ -76,13 +78,15 @@ func withoutAnnouncement(title string) string {
 	announced, line, ok := strings.Cut(title, "#")
 	line = strings.TrimLeft(line, "#")
 	announced = strings.TrimSpace(announced)
-	if !ok || announced != "" && !strings.HasSuffix(announced, ":") || !strings.HasPrefix(line, " ") || !IsInformative(strings.TrimSpace(line)) {
+	if !ok || announced != "" && !strings.HasSuffix(announced, ":") || !strings.HasPrefix(line, " ") ||
+		!IsInformative(strings.TrimSpace(line)) {
 		return title
 	}
 	return strings.TrimSpace(line)
 }
 
-// TextBeyondTitle is the text without its title, if it begins with the title or with a line that announces the title; else the whole text.
+// TextBeyondTitle is the text without its title, if it begins with the title or with a line that announces the title;
+// else the whole text.
 func TextBeyondTitle(title, text string) string {
 	words := strings.Fields(title)
 	if n := len(words); n > 0 && strings.HasSuffix(title, "…") {
@@ -113,8 +117,8 @@ func afterWords(words []string, text string) (rest string, ok bool) {
 // titleTurns is how many turns are looked at for a title.
 const titleTurns = 8
 
-// TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt that asks something. Where none does, it is
-// what follows the first one. It is -1 where there is no prompt.
+// TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt that asks something. Where
+// none does, it is what follows the first one. It is -1 where there is no prompt.
 func TitleTurn(turns []Turn) int {
 	if i := slices.IndexFunc(turns, Turn.asks); i >= 0 {
 		return i
@@ -140,8 +144,8 @@ func (t Turn) asks() bool {
 // ByCommit is a Session.TitleBy: the title is a commit's subject, until somebody asks something.
 const ByCommit = "commit"
 
-// TakeTitleOfCommit gives a session the subject of a commit behind which it stands as its title, where no prompt asked anything and nobody gave it
-// a title.
+// TakeTitleOfCommit gives a session the subject of a commit behind which it stands as its title, where no prompt asked
+// anything and nobody gave it a title.
 func (s *Session) TakeTitleOfCommit(subject string) {
 	made := s.Title == ""
 	if i := TitleTurn(s.Turns); i >= 0 {
@@ -152,8 +156,8 @@ func (s *Session) TakeTitleOfCommit(subject string) {
 	}
 }
 
-// IsInformative reports whether a title says what a session is about: it has a word, and is no command ("/review", "!git status"), no greeting or
-// word that lets an agent go on, and no path alone.
+// IsInformative reports whether a title says what a session is about: it has a word, and is no command ("/review",
+// "!git status"), no greeting or word that lets an agent go on, and no path alone.
 func IsInformative(line string) bool {
 	line = withoutMarks(line)
 	letters := 0
@@ -162,7 +166,8 @@ func IsInformative(line string) bool {
 			letters++
 		}
 	}
-	return letters > 1 && line[0] != '!' && (line[0] != '/' || strings.Contains(line, " ")) && !isGreeting(line) && !isPath(line)
+	return letters > 1 && line[0] != '!' && (line[0] != '/' || strings.Contains(line, " ")) && !isGreeting(line) &&
+		!isPath(line)
 }
 
 // greetings are the words of which lines that ask nothing are made.
@@ -175,8 +180,10 @@ const greetings = " hi hello hey hiya yo howdy good morning afternoon evening da
 
 // isGreeting reports whether a line only greets, thanks, agrees, or lets an agent go on.
 func isGreeting(line string) bool {
-	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
-	return len(words) > 0 && len(words) < 8 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(greetings, " "+w+" ") })
+	words := strings.FieldsFunc(strings.ToLower(line),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	return len(words) > 0 && len(words) < 8 && !slices.ContainsFunc(words,
+		func(w string) bool { return !strings.Contains(greetings, " "+w+" ") })
 }
 
 // isPath reports whether a line is nothing but a path or an address.
@@ -187,11 +194,12 @@ func isPath(line string) bool {
 
 // OneLine replaces runs of white space and control characters by one space.
 func OneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
+		" ")
 }
 
-// Truncate cuts a line that is longer than n characters, and ends it in an ellipsis. A bracket that is
-// open there is left out: it may be half of what redaction put in a secret's place. Ledgers hold titles that are cut so.
+// Truncate cuts a line that is longer than n characters, and ends it in an ellipsis. A bracket that is open there is
+// left out: it may be half of what redaction put in a secret's place. Ledgers hold titles that are cut so.
 func Truncate(line string, n int) string {
 	head, cut := truncated(line, n)
 	if !cut || n <= 0 {
@@ -212,7 +220,8 @@ func Shorten(line string, n int) string {
 	return withEllipsis(head)
 }
 
-// WithoutHalfWord is the beginning of a line without its last word, which may be half of one, if that leaves two thirds.
+// WithoutHalfWord is the beginning of a line without its last word, which may be half of one, if that leaves two
+// thirds.
 func WithoutHalfWord(head string) string {
 	if i := strings.LastIndexFunc(head, unicode.IsSpace); i > len(head)*2/3 {
 		return head[:i]

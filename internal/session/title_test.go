@@ -15,21 +15,40 @@ func TestTitleTurn(t *testing.T) {
 		want  string
 	}{
 		{"a prompt", []session.Turn{agent("hello"), human("fix the cart"), agent("yes")}, "fix the cart"},
-		{"a number", []session.Turn{human("2"), agent("I take the second way: a queue."), human("good")}, "I take the second way: a queue."},
+		{
+			"a number",
+			[]session.Turn{human("2"), agent("I take the second way: a queue."), human("good")},
+			"I take the second way: a queue.",
+		},
 		{"a command", []session.Turn{human("/review"), human("the cart, please")}, "the cart, please"},
 		{"a command with a task", []session.Turn{human("/plan a dark mode"), agent("yes")}, "/plan a dark mode"},
 		{"a command of the shell", []session.Turn{human("!git log -1"), human("why this?")}, "why this?"},
-		{"what is elsewhere says nothing", []session.Turn{human(session.Elsewhere), human("1"), agent(session.Elsewhere), agent("Done, two files.")}, "Done, two files."},
+		{"what is elsewhere says nothing", []session.Turn{
+			human(session.Elsewhere), human("1"), agent(session.Elsewhere),
+			agent("Done, two files."),
+		}, "Done, two files."},
 		{"nothing follows", []session.Turn{human("1")}, "1"},
-		{"a plan", []session.Turn{human("Implement the following plan:\n\n# Dark mode\n\n- colours")}, "Implement the following plan: # Dark mode"},
+		{
+			"a plan",
+			[]session.Turn{human("Implement the following plan:\n\n# Dark mode\n\n- colours")},
+			"Implement the following plan: # Dark mode",
+		},
 		{"a list that is announced", []session.Turn{human("Do this:\nfirst a, then b")}, "Do this: first a, then b"},
-		{"a greeting", []session.Turn{human("Hi Claude!"), agent("Hello, how can I help?"), human("fix the cart")}, "fix the cart"},
+		{
+			"a greeting",
+			[]session.Turn{human("Hi Claude!"), agent("Hello, how can I help?"), human("fix the cart")},
+			"fix the cart",
+		},
 		{"a greeting before it", []session.Turn{human("Hello,\n\nfix the cart.\nThanks")}, "fix the cart."},
 		{"an image before it", []session.Turn{human("[Image #1] [Image #2] why is it red?")}, "why is it red?"},
 		{"nothing but an image", []session.Turn{human("[Image #1]"), human("why is it red?")}, "why is it red?"},
 		{"a path", []session.Turn{human("@src/cart.go"), agent("I have read it."), human("fix it there")}, "fix it there"},
 		{"an address", []session.Turn{human("https://example.com/issues/7"), human("fix this one")}, "fix this one"},
-		{"what lets it go on", []session.Turn{human("ok, continue please"), agent("I go on with the cart."), human("yes")}, "I go on with the cart."},
+		{
+			"what lets it go on",
+			[]session.Turn{human("ok, continue please"), agent("I go on with the cart."), human("yes")},
+			"I go on with the cart.",
+		},
 		{"a greeting that asks", []session.Turn{human("hey, is the cart fixed?")}, "hey, is the cart fixed?"},
 		{"another script", []session.Turn{human("修复购物车")}, "修复购物车"},
 	} {
@@ -54,7 +73,11 @@ func TestTitleByCommit(t *testing.T) {
 		want        string
 	}{
 		{"a greeting", "hi", []session.Turn{human("hi")}, "Round the total"},
-		{"an answer to one", "Hello, how can I help?", []session.Turn{human("hi"), agent("Hello, how can I help?")}, "Round the total"},
+		{
+			"an answer to one", "Hello, how can I help?",
+			[]session.Turn{human("hi"), agent("Hello, how can I help?")},
+			"Round the total",
+		},
 		{"no prompt", "", []session.Turn{agent("I go on.")}, "Round the total"},
 		{"a prompt", "fix the cart", []session.Turn{human("fix the cart")}, "fix the cart"},
 		{"a title that somebody gave", "The cart", []session.Turn{human("hi")}, "The cart"},
@@ -62,7 +85,8 @@ func TestTitleByCommit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := session.Session{Title: c.title, Turns: c.turns}
-			if s.TakeTitleOfCommit("Round the total"); s.Title != c.want || (s.TitleBy == session.ByCommit) != (c.want == "Round the total") {
+			if s.TakeTitleOfCommit("Round the total"); s.Title != c.want ||
+				(s.TitleBy == session.ByCommit) != (c.want == "Round the total") {
 				t.Errorf("%q by %q, want %q", s.Title, s.TitleBy, c.want)
 			}
 		})
@@ -97,9 +121,15 @@ func TestBeyond(t *testing.T) {
 		{"the whole text", "fix the cart", "fix  the\ncart", ""},
 		{"its beginning", "fix the cart", "fix the cart\n\nIt counts twice.", "It counts twice."},
 		{"cut within a word", session.PromptTitle(long), long, "the many teams that use it"},
-		{"a long line that announces", session.PromptTitle(long + ":\n1, 2"), long + ":\n1, 2", "the many teams that use it:\n1, 2"},
+		{
+			"a long line that announces", session.PromptTitle(long + ":\n1, 2"), long + ":\n1, 2",
+			"the many teams that use it:\n1, 2",
+		},
 		{"a plan", session.InformativePart(session.PromptTitle(plan)), plan, "- colours\n- contrast"},
-		{"what is announced, and no heading", session.PromptTitle("Do this:\nfirst a\nthen b"), "Do this:\nfirst a\nthen b", "then b"},
+		{
+			"what is announced, and no heading", session.PromptTitle("Do this:\nfirst a\nthen b"), "Do this:\nfirst a\nthen b",
+			"then b",
+		},
 		{"another text", "fix the cart", "I fix the cart.", "I fix the cart."},
 		{"no title", "", "fix the cart", "fix the cart"},
 	} {

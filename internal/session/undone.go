@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Undone begins a turn that says that the person took back what stands before it: the last so many prompts that still held, with all behind them.
-// The number stands behind a space.
+// Undone begins a turn that says that the person took back what stands before it: the last so many prompts that still
+// held, with all behind them. The number stands behind a space.
 const Undone = "[REDACTED:undone]"
 
 // UndoneMark is the content of such a turn.
@@ -27,7 +27,8 @@ func PromptsUndone(content string) int {
 	return prompts
 }
 
-// IsMark reports whether a turn's content is nobody's words, but says what became of a part of the session: Elsewhere or Undone.
+// IsMark reports whether a turn's content is nobody's words, but says what became of a part of the session: Elsewhere
+// or Undone.
 func IsMark(content string) bool { return IsElsewhereMark(content) || PromptsUndone(content) > 0 }
 
 // Span is turns of a session, from the index of the first to that of the last.

@@ -9,7 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// TestUndoneSpans reads "p" as a prompt, "a" as an answer, "e" as a part elsewhere, and a digit as a mark that takes so many prompts back.
+// TestUndoneSpans reads "p" as a prompt, "a" as an answer, "e" as a part elsewhere, and a digit as a mark that takes so
+// many prompts back.
 func TestUndoneSpans(t *testing.T) {
 	for _, tt := range []struct {
 		name, turns string

@@ -6,11 +6,13 @@ import (
 	"slices"
 )
 
-// Usage is what one request to a language model took, in tokens, as the agent's own transcript counts it. Nothing is estimated: a request that
-// the transcript does not count has none.
+// Usage is what one request to a language model took, in tokens, as the agent's own transcript counts it. Nothing is
+// estimated: a request that the transcript does not count has none.
 type Usage struct {
-	Request    string  `json:"request"`              // see RequestID; a later record of the same request replaces an earlier one
-	Turn       int     `json:"turn"`                 // index of the last turn before the count was written; -1 when there was none
+	// see RequestID; a later record of the same request replaces an earlier one
+	Request string `json:"request"`
+	// index of the last turn before the count was written; -1 when there was none
+	Turn       int     `json:"turn"`
 	Model      string  `json:"model,omitzero"`       // as the agent names it; empty: the session's
 	Input      int64   `json:"input,omitzero"`       // neither read from a cache nor written to one
 	Output     int64   `json:"output,omitzero"`      // what the model thought included
@@ -19,13 +21,15 @@ type Usage struct {
 	Cost       float64 `json:"cost,omitzero"`        // in US dollars, where the agent recorded it
 }
 
-// What readers take of one request at most: far above what any model takes, and so low that sums of very many stay exact.
+// What readers take of one request at most: far above what any model takes, and so low that sums of very many stay
+// exact.
 const (
 	MaxTokens = 1 << 40
 	MaxCost   = 1e6 // US dollars
 )
 
-// RequestID names a request by what its agent calls it: 8 hex digits of a SHA-256, which tell apart the requests of one session.
+// RequestID names a request by what its agent calls it: 8 hex digits of a SHA-256, which tell apart the requests of one
+// session.
 func RequestID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:4])
@@ -44,7 +48,8 @@ func (u Usage) Max(other Usage) Usage {
 	return u
 }
 
-// absorbUsage appends the counts of part that s does not hold, and returns them. A turn of part has the number that at gives it.
+// absorbUsage appends the counts of part that s does not hold, and returns them. A turn of part has the number that at
+// gives it.
 func (s *Session) absorbUsage(part Session, at func(turn int) int) []Usage {
 	held := make(map[string]Usage, len(s.Usage))
 	for _, u := range s.Usage {

@@ -26,14 +26,17 @@ type addition struct {
 	sections  []section
 }
 
-// section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every other byte stays.
-// Install notes the piece, so that Remove takes out the same bytes. If somebody has reformatted these bytes since, remove finds the section by its meaning.
+// section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every
+// other byte stays. Install notes the piece, so that Remove takes out the same bytes. If somebody has reformatted these
+// bytes since, remove finds the section by its meaning.
 type section interface {
-	// pieceToAdd is the text to add to a file, given its text; nil if it is there already. An empty text may be a file that is not there.
+	// pieceToAdd is the text to add to a file, given its text; nil if it is there already. An empty text may be a file
+	// that is not there.
 	pieceToAdd(text []byte) (*piece, error)
 	// remove removes the section from a text, however it is written; removed is false if it is not there, or was edited.
 	remove(text []byte) (rest []byte, removed bool)
-	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours does.
+	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours
+	// does.
 	find(text []byte) (present bool, problem string)
 }
 
@@ -135,8 +138,8 @@ func (a addition) has(text []byte) (present bool, problem string) {
 	return present, problem
 }
 
-// removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it and nothing else
-// is in it.
+// removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it
+// and nothing else is in it.
 func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	if isLink(path) || isSpecialFile(path) {
 		return nil
@@ -181,8 +184,8 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	return nil
 }
 
-// removePiece takes the bytes that Install once put into a text out again: from where they were put, else, as somebody edited the text since,
-// from where adding them would put them now.
+// removePiece takes the bytes that Install once put into a text out again: from where they were put, else, as somebody
+// edited the text since, from where adding them would put them now.
 func (p piece) removePiece(text []byte, all []addition) []byte {
 	if rest, ok := p.removePieceAt(p.At, text, all); ok {
 		return rest

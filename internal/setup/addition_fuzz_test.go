@@ -10,8 +10,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error. Taking out the pieces brings back every byte;
-// and where they can't be found any more, cut takes out what they say.
+// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error. Taking out the pieces
+// brings back every byte; and where they can't be found any more, cut takes out what they say.
 func FuzzAddition(f *testing.F) {
 	all := []addition{pointerAddition("AGENTS.md")}
 	for _, file := range agentFiles() {

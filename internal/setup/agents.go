@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// agentFile is a file in a worktree in which agents look for MCP servers, for hooks, or for both. Teams commit most of them, so they are not
-// ignored, and name no path of this machine.
+// agentFile is a file in a worktree in which agents look for MCP servers, for hooks, or for both. Teams commit most of
+// them, so they are not ignored, and name no path of this machine.
 type agentFile struct {
-	path   string   // slash-separated, below the worktree
-	agent  string   // its name as a source
-	signs  []string // files and folders below the worktree that show that the agent is used, as its sessions do; nil: it is always written
-	server section  // our MCP server; nil where the agent looks elsewhere for servers
+	path  string // slash-separated, below the worktree
+	agent string // its name as a source
+	// files and folders below the worktree that show that the agent is used, as its sessions do; nil: it is always written
+	signs  []string
+	server section // our MCP server; nil where the agent looks elsewhere for servers
 	hooks  *hookFormat
 }
 
@@ -30,12 +31,13 @@ type hookFormat struct {
 	privateToUser bool   // the file is for one user alone
 }
 
-// agentFiles are those that are known as of November 2026: by the documentation of each agent. Hooks were tried with the real programs
-// (docs/agents.md). Claude Code, Copilot CLI and VS Code read .mcp.json, which is always written. Cursor may start a server in the home
-// folder, so it is told the repository.
+// agentFiles are those that are known as of November 2026: by the documentation of each agent. Hooks were tried with
+// the real programs (docs/agents.md). Claude Code, Copilot CLI and VS Code read .mcp.json, which is always written.
+// Cursor may start a server in the home folder, so it is told the repository.
 //
-// The agents' own commands, tried in November 2026, do worse than an insertion: "claude mcp add" writes the whole file anew, "gemini mcp add" takes
-// nine seconds and drops the other servers of a file with comments, and "codex mcp add" knows only the user's own configuration.
+// The agents' own commands, tried in November 2026, do worse than an insertion: "claude mcp add" writes the whole file
+// anew, "gemini mcp add" takes nine seconds and drops the other servers of a file with comments, and "codex mcp add"
+// knows only the user's own configuration.
 func agentFiles() []agentFile {
 	const begins = "startup|resume|clear|compact"
 	const command, stdio = `"command": "git-rekal"`, `"type": "stdio"`
@@ -45,7 +47,10 @@ func agentFiles() []agentFile {
 		{path: ".mcp.json", server: jsonServer("mcpServers", false, command, args)},
 		{
 			path: ".claude/settings.local.json", agent: "claude-code",
-			hooks: &hookFormat{startMatcher: begins, prompt: "UserPromptSubmit", edit: "Edit|MultiEdit", failure: "Bash", timeout: 5, privateToUser: true},
+			hooks: &hookFormat{
+				startMatcher: begins, prompt: "UserPromptSubmit", edit: "Edit|MultiEdit", failure: "Bash",
+				timeout: 5, privateToUser: true,
+			},
 		},
 		{path: ".codex/config.toml", agent: "codex", signs: []string{".codex"}, server: codexServer{}},
 		{
@@ -61,7 +66,8 @@ func agentFiles() []agentFile {
 			hooks:  &hookFormat{comments: true, prompt: "BeforeAgent", timeout: 5000},
 		},
 		{
-			path: ".github/hooks/git-rekal.json", agent: "copilot-cli", signs: []string{".github/hooks", ".github/copilot-instructions.md"},
+			path: ".github/hooks/git-rekal.json", agent: "copilot-cli",
+			signs: []string{".github/hooks", ".github/copilot-instructions.md"},
 			hooks: &hookFormat{prompt: "UserPromptSubmit", timeout: 5},
 		},
 		{path: "opencode.json", agent: "opencode", signs: []string{"opencode.json", ".opencode"}, server: opencode},
@@ -72,11 +78,17 @@ func agentFiles() []agentFile {
 			hooks:  &hookFormat{comments: true, startMatcher: begins, prompt: "UserPromptSubmit", timeout: 5},
 		},
 		{path: ".factory/settings.json", agent: "droid", signs: []string{".factory"}, hooks: &hookFormat{timeout: 5}},
-		{path: ".factory/mcp.json", agent: "droid", signs: []string{".factory"}, server: jsonServer("mcpServers", true, stdio, command, args)},
+		{
+			path: ".factory/mcp.json", agent: "droid", signs: []string{".factory"},
+			server: jsonServer("mcpServers", true, stdio, command, args),
+		},
 		{path: "kilo.json", agent: "kilo", signs: []string{"kilo.json", ".kilo"}, server: opencode},
 		{path: ".pi/mcp.json", agent: "pi", signs: []string{".pi"}, server: jsonServer("mcpServers", false, command, args)},
 		{path: ".vscode/mcp.json", signs: []string{".vscode"}, server: jsonServer("servers", true, stdio, command, args)},
-		{path: ".cursor/mcp.json", agent: "cursor", signs: []string{".cursor"}, server: jsonServer("mcpServers", true, `"command": "git"`, cursorArgs)},
+		{
+			path: ".cursor/mcp.json", agent: "cursor", signs: []string{".cursor"},
+			server: jsonServer("mcpServers", true, `"command": "git"`, cursorArgs),
+		},
 	}
 }
 
@@ -100,7 +112,8 @@ func BriefedAgents(worktree string) (agents []string) {
 // hasHooks reports whether a text speaks of our hooks in any form.
 func hasHooks(text []byte) bool { return bytes.Contains(text, []byte("rekal brief --hook")) }
 
-// isUsed reports whether the agents that read a file are used here: there are sessions of this repository, or something of theirs in the worktree.
+// isUsed reports whether the agents that read a file are used here: there are sessions of this repository, or something
+// of theirs in the worktree.
 func (l Layout) isUsed(f agentFile) bool {
 	inTree := func(path string) bool { return exists(filepath.Join(l.WorkTree, path)) }
 	if f.path == "opencode.json" && inTree("opencode.jsonc") { // it reads both
@@ -111,23 +124,31 @@ func (l Layout) isUsed(f agentFile) bool {
 
 // serverAddition adds our MCP server to a file.
 func (f agentFile) serverAddition() addition {
-	return addition{path: f.path, what: serverWhat, byHand: "add the server `git-rekal mcp` by hand", sections: []section{f.server}}
+	return addition{
+		path: f.path, what: serverWhat, byHand: "add the server `git-rekal mcp` by hand",
+		sections: []section{f.server},
+	}
 }
 
 // hookAddition adds the hooks that are asked for to a file.
 func (f agentFile) hookAddition(b Brief) addition {
-	a := addition{path: f.path, what: "brief", byHand: "mend it, and run `git rekal init --brief` again", hint: f.hooks.trustHint}
+	a := addition{
+		path: f.path, what: "brief", byHand: "mend it, and run `git rekal init --brief` again",
+		hint: f.hooks.trustHint,
+	}
 	if f.hooks.privateToUser {
 		a.hintIfNew = fmt.Sprintf("%s is for you alone: don't commit it", f.path)
 	}
-	command := "git-rekal brief --hook " + f.agent + " || exit 0" // 2, which a git-rekal says that is too old, would deny something
+	// 2, which a git-rekal says that is too old, would deny something
+	command := "git-rekal brief --hook " + f.agent + " || exit 0"
 	hook := func(event, matcher string) {
 		if matcher != "" {
 			matcher = fmt.Sprintf(`"matcher": %q, `, matcher)
 		}
 		a.sections = append(a.sections, jsonValue{
 			path: []string{"hooks", event}, comments: f.hooks.comments, sign: fmt.Sprintf("%q", command),
-			value: fmt.Sprintf(`{%s"hooks": [{"type": "command", "command": %q, "timeout": %d}]}`, matcher, command, f.hooks.timeout),
+			value: fmt.Sprintf(`{%s"hooks": [{"type": "command", "command": %q, "timeout": %d}]}`, matcher, command,
+				f.hooks.timeout),
 		})
 	}
 	if b.Edits && f.hooks.edit != "" { // each goes before the others, so the last one comes first
@@ -189,8 +210,8 @@ func additionsTo(path string) (all []addition) {
 	return all
 }
 
-// startsServer reports whether a command line, as somebody wrote it, starts our server: by whatever path, or as a command of
-// git, which may be told the folder.
+// startsServer reports whether a command line, as somebody wrote it, starts our server: by whatever path, or as a
+// command of git, which may be told the folder.
 func startsServer(words []string) bool {
 	words = slices.Clone(words)
 	if len(words) > 3 && words[1] == "-C" {

@@ -23,7 +23,10 @@ func TestBriefAndPointer(t *testing.T) {
 		{"an empty object in three lines", ".claude/settings.local.json", "{\n\n}\n"},
 		{"other settings", ".claude/settings.local.json", "{\n  \"permissions\": {\"allow\": [\"Bash(git rekal *)\"]}\n}"},
 		{"other hooks", ".claude/settings.local.json", `{"hooks":{"Stop":[{"hooks":[]}]},"x":1e2}`},
-		{"the same events", ".claude/settings.local.json", "{\r\n  \"hooks\": { \"SessionStart\": [ {\"matcher\": \"clear\", \"hooks\": []} ], \"UserPromptSubmit\": [] }\r\n}\r\n"},
+		{
+			"the same events", ".claude/settings.local.json",
+			"{\r\n  \"hooks\": { \"SessionStart\": [ {\"matcher\": \"clear\", \"hooks\": []} ], \"UserPromptSubmit\": [] }\r\n}\r\n",
+		},
 		{"codex", ".codex/hooks.json", "{\"hooks\": {}}\n"},
 		{"comments", ".gemini/settings.json", "// mine\n{\n  \"hooks\": {/* none */}, // yet\n}\n"},
 		{"no file of hooks for Copilot", ".github/hooks/git-rekal.json", absent},
@@ -87,8 +90,14 @@ func TestBriefEdited(t *testing.T) {
 	for _, tt := range []struct{ name, edited, cleaned string }{
 		{"alone", `{"a":1,"hooks":{"SessionStart":[` + ours + `]}}`, `{"a":1}`},
 		{"beside another event", `{"hooks":{"SessionStart":[` + ours + `],"Stop":[]}}`, `{"hooks":{"Stop":[]}}`},
-		{"behind another hook", `{"hooks":{"SessionStart":[{"hooks":[]}, ` + ours + ` ]}}`, `{"hooks":{"SessionStart":[{"hooks":[]} ]}}`},
-		{"before another hook", `{"hooks":{"SessionStart":[` + ours + `, {"hooks":[]}]}}`, `{"hooks":{"SessionStart":[ {"hooks":[]}]}}`},
+		{
+			"behind another hook", `{"hooks":{"SessionStart":[{"hooks":[]}, ` + ours + ` ]}}`,
+			`{"hooks":{"SessionStart":[{"hooks":[]} ]}}`,
+		},
+		{
+			"before another hook", `{"hooks":{"SessionStart":[` + ours + `, {"hooks":[]}]}}`,
+			`{"hooks":{"SessionStart":[ {"hooks":[]}]}}`,
+		},
 		{"another matcher", `{"hooks":{"SessionStart":[` + strings.Replace(ours, "|clear", "", 1) + `]}}`, "same"},
 		{"broken", `{"hooks":{`, "same"},
 	} {
@@ -130,7 +139,8 @@ func TestBriefRefused(t *testing.T) {
 // briefed are the agents whose hooks take a brief.
 var briefed = []string{"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "droid"}
 
-// TestBriefForEach: the hooks of each agent that is used are written where it had none before, and all is gone with clean. Claude Code's always are.
+// TestBriefForEach: the hooks of each agent that is used are written where it had none before, and all is gone with
+// clean. Claude Code's always are.
 func TestBriefForEach(t *testing.T) {
 	for _, used := range [][]string{{"claude-code"}, {"claude-code", "copilot-cli"}, briefed} {
 		r := newRepo(t, "work")

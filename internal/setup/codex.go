@@ -9,7 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// codexServer is the section for our MCP server in Codex's configuration, which is TOML: a table at the end of the file.
+// codexServer is the section for our MCP server in Codex's configuration, which is TOML: a table at the end of the
+// file.
 type codexServer struct{}
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/hooks"
 )
 
-// Since 2.54 git runs hooks that its configuration names, beside files and whatever core.hooksPath says. Ours stand at the head of the repository's
-// configuration, so that every other byte comes back.
+// Since 2.54 git runs hooks that its configuration names, beside files and whatever core.hooksPath says. Ours stand at
+// the head of the repository's configuration, so that every other byte comes back.
 
 // configNamePrefix is before the event in the name of a hook.
 const configNamePrefix = "git-rekal-"
@@ -20,8 +20,8 @@ const configNamePrefix = "git-rekal-"
 // ConfigName is what our hook for an event is called in git's configuration.
 func ConfigName(event string) string { return configNamePrefix + event }
 
-// ConfigHooks are the lines of git's configuration that have it run our hooks. As there, a binary is fallen back to where PATH holds none; a missing one
-// is silent. extra goes to `git-rekal hook`, and more to each section.
+// ConfigHooks are the lines of git's configuration that have it run our hooks. As there, a binary is fallen back to
+// where PATH holds none; a missing one is silent. extra goes to `git-rekal hook`, and more to each section.
 func ConfigHooks(binary, extra, more string) string {
 	return configHooks(hooks.Names(), binary, extra, more)
 }
@@ -31,9 +31,11 @@ func configHooks(names []string, binary, extra, more string) string {
 	quoted := quoteForShell(binary)
 	for _, event := range names {
 		call := `hook --by $PPID ` + extra + event + ` "$@"`
-		command := `rekal() { [ "${REKAL_SKIP:-0}" = 0 ] || return 0; if command -v git-rekal >/dev/null; then git-rekal ` + call +
+		command := `rekal() { [ "${REKAL_SKIP:-0}" = 0 ] || return 0; if command -v git-rekal >/dev/null; then git-rekal ` +
+			call +
 			`; elif [ -x ` + quoted + ` ]; then ` + quoted + ` ` + call + `; fi; :; }; rekal`
-		fmt.Fprintf(&b, "[hook \"%s\"]\n\tevent = %s\n\tcommand = %s\n%s", ConfigName(event), event, QuoteForConfig(command), more)
+		fmt.Fprintf(&b, "[hook \"%s\"]\n\tevent = %s\n\tcommand = %s\n%s", ConfigName(event), event, QuoteForConfig(command),
+			more)
 	}
 	return b.String()
 }
@@ -52,8 +54,8 @@ func QuoteForConfig(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// ConfigBlock are lines for the head of a file of git's configuration, between marks by which CutConfigBlock finds them, and the command that takes
-// them out.
+// ConfigBlock are lines for the head of a file of git's configuration, between marks by which CutConfigBlock finds
+// them, and the command that takes them out.
 func ConfigBlock(lines, command string) string {
 	return fmt.Sprintf("%s (`%s` removes these lines)\n%s%s\n", blockBegin, command, lines, blockEnd)
 }
@@ -70,8 +72,8 @@ func WithConfigBlock(text, block string) string {
 	return block + text
 }
 
-// CutConfigBlock is a configuration without what is between our marks, and without sections of our hooks wherever they are: git moves none, but
-// other programs write configurations anew, without comments.
+// CutConfigBlock is a configuration without what is between our marks, and without sections of our hooks wherever they
+// are: git moves none, but other programs write configurations anew, without comments.
 func CutConfigBlock(text string) string {
 	var kept strings.Builder
 	inHook := false
@@ -87,7 +89,8 @@ func CutConfigBlock(text string) string {
 	return kept.String()
 }
 
-// EditConfig gives a file of git's configuration another text at once, while git changes nothing there. Links to it and its mode stay.
+// EditConfig gives a file of git's configuration another text at once, while git changes nothing there. Links to it and
+// its mode stay.
 func EditConfig(file string, edit func(text string) string) error {
 	file = followLinks(file)
 	mode := fs.FileMode(0o666)
@@ -123,7 +126,8 @@ func EditConfig(file string, edit func(text string) string) error {
 // configFile is the repository's configuration.
 func (l Layout) configFile() string { return filepath.Join(l.CommonDir, "config") }
 
-// installConfigHooks has git run our hooks, which no other program takes away. Where the machine's configuration does so, there is nothing to do.
+// installConfigHooks has git run our hooks, which no other program takes away. Where the machine's configuration does
+// so, there is nothing to do.
 func installConfigHooks(l Layout, r *Report) error {
 	if l.ByMachine {
 		return nil

@@ -16,12 +16,15 @@ func TestConfiguredHooks(t *testing.T) {
 		config func(string) string // made of git's own
 		edit   string              // an option that is set meanwhile; git then writes it anew
 	}{
-		"as git makes it":        {},
-		"without last newline":   {config: func(s string) string { return strings.TrimSuffix(s, "\n") }},
-		"with CRLF":              {config: func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
-		"with a mark":            {config: func(s string) string { return "\ufeff" + s }},
-		"with comments":          {config: func(s string) string { return "# mine\n" + s + "; and mine\n" }},
-		"with hooks of a user":   {config: func(s string) string { return s + "[hook \"lint\"]\n\tevent = pre-commit\n\tcommand = true\n" }},
+		"as git makes it":      {},
+		"without last newline": {config: func(s string) string { return strings.TrimSuffix(s, "\n") }},
+		"with CRLF":            {config: func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+		"with a mark":          {config: func(s string) string { return "\ufeff" + s }},
+		"with comments":        {config: func(s string) string { return "# mine\n" + s + "; and mine\n" }},
+		"with hooks of a user": {config: func(s string) string {
+			return s +
+				"[hook \"lint\"]\n\tevent = pre-commit\n\tcommand = true\n"
+		}},
 		"with ours switched off": {edit: "hook.git-rekal-pre-push.enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +87,10 @@ func TestConfigurationThatGitLocks(t *testing.T) {
 func TestCutConfigBlock(t *testing.T) {
 	ours := setup.ConfigHooks("/bin/git-rekal", "", "")
 	for _, text := range []string{"", "[core]\n\tbare = false\n", "[hook \"mine\"]\n\tevent = pre-push\n"} {
-		for _, with := range []string{ours + text, text + ours, setup.WithConfigBlock(text, setup.ConfigBlock(ours, "git rekal clean"))} {
+		for _, with := range []string{
+			ours + text, text + ours,
+			setup.WithConfigBlock(text, setup.ConfigBlock(ours, "git rekal clean")),
+		} {
 			harness.Equal(t, "without ours", text, setup.CutConfigBlock(with))
 		}
 	}

@@ -23,19 +23,43 @@ func crlf(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
 // TestConfigs: what init --mcp makes of each agent's configuration; clean brings every byte back.
 func TestConfigs(t *testing.T) {
 	for _, tt := range []struct{ name, path, before, after string }{
-		{"Codex with comments", ".codex/config.toml", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n\n" + codexTable},
+		{
+			"Codex with comments", ".codex/config.toml", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n",
+			"# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n\n" + codexTable,
+		},
 		{"Codex without a last newline", ".codex/config.toml", "model = \"x\"", "model = \"x\"\n" + codexTable},
 		{"Codex with CRLF", ".codex/config.toml", "model = \"x\"\r\n", "model = \"x\"\r\n\r\n" + crlf(codexTable)},
 		{"Codex, empty", ".codex/config.toml", "", codexTable},
-		{"Gemini with comments", ".gemini/settings.json", "// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}", "// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    " + entryLines + ",\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}"},
-		{"Gemini with CRLF", ".gemini/settings.json", "{\r\n  \"ui\": {}\r\n}\r\n", "{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  },\r\n  \"ui\": {}\r\n}\r\n"},
+		{
+			"Gemini with comments", ".gemini/settings.json",
+			"// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}", "// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    " + entryLines + ",\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}",
+		},
+		{
+			"Gemini with CRLF", ".gemini/settings.json", "{\r\n  \"ui\": {}\r\n}\r\n",
+			"{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  },\r\n  \"ui\": {}\r\n}\r\n",
+		},
 		{"Gemini, empty", ".gemini/settings.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
-		{"OpenCode", "opencode.json", "{\"$schema\": \"https://opencode.ai/config.json\"}\n", "{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }\n  },\"$schema\": \"https://opencode.ai/config.json\"}\n"},
-		{"OpenCode with comments", "opencode.jsonc", "{\n  \"mcp\": {}, // none\n}\n", "{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }}, // none\n}\n"},
-		{"VS Code", ".vscode/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n", "{\n\t\"servers\": {\n    \"git-rekal\": {\n      \"type\": \"stdio\",\n      \"command\": \"git-rekal\",\n      \"args\": [\"mcp\"]\n    }},\n\t\"inputs\": []\n}\n"},
-		{"Cursor", ".cursor/mcp.json", "{\"mcpServers\":{}}", "{\"mcpServers\":{\n    \"git-rekal\": {\n      \"command\": \"git\",\n      \"args\": [\"-C\", \"${workspaceFolder}\", \"rekal\", \"mcp\"]\n    }}}"},
+		{
+			"OpenCode", "opencode.json", "{\"$schema\": \"https://opencode.ai/config.json\"}\n",
+			"{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }\n  },\"$schema\": \"https://opencode.ai/config.json\"}\n",
+		},
+		{
+			"OpenCode with comments", "opencode.jsonc", "{\n  \"mcp\": {}, // none\n}\n",
+			"{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }}, // none\n}\n",
+		},
+		{
+			"VS Code", ".vscode/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n",
+			"{\n\t\"servers\": {\n    \"git-rekal\": {\n      \"type\": \"stdio\",\n      \"command\": \"git-rekal\",\n      \"args\": [\"mcp\"]\n    }},\n\t\"inputs\": []\n}\n",
+		},
+		{
+			"Cursor", ".cursor/mcp.json", "{\"mcpServers\":{}}",
+			"{\"mcpServers\":{\n    \"git-rekal\": {\n      \"command\": \"git\",\n      \"args\": [\"-C\", \"${workspaceFolder}\", \"rekal\", \"mcp\"]\n    }}}",
+		},
 		{"Claude, empty", ".mcp.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
-		{"Claude with CRLF and a byte order mark", ".mcp.json", "\ufeff{}\r\n", "\ufeff{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  }}\r\n"},
+		{
+			"Claude with CRLF and a byte order mark", ".mcp.json", "\ufeff{}\r\n",
+			"\ufeff{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  }}\r\n",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepo(t, "work")
@@ -53,14 +77,18 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
-// TestConfigsOfAgents: an agent with sessions here gets a configuration and the skill, and clean leaves no trace of either.
+// TestConfigsOfAgents: an agent with sessions here gets a configuration and the skill, and clean leaves no trace of
+// either.
 func TestConfigsOfAgents(t *testing.T) {
 	r := newRepo(t, "work")
 	before := r.snapshot()
 	l := r.layout()
 	l.MCP, l.Agents = true, []string{"codex", "gemini-cli", "opencode", "cursor"}
 	hints := strings.Join(install(t, l).Hints, "\n")
-	for _, path := range []string{".mcp.json", ".codex/config.toml", ".gemini/settings.json", "opencode.json", ".cursor/mcp.json"} {
+	for _, path := range []string{
+		".mcp.json", ".codex/config.toml", ".gemini/settings.json", "opencode.json",
+		".cursor/mcp.json",
+	} {
 		if r.read(r.at(path)) == "" || !strings.Contains(hints, path) {
 			t.Errorf("%s: %q, hints %q", path, r.read(r.at(path)), hints)
 		}
@@ -82,11 +110,23 @@ func TestConfigsOfAgents(t *testing.T) {
 func TestConfigsLeftAlone(t *testing.T) {
 	for _, tt := range []struct{ name, path, text, says string }{
 		{"broken TOML", ".codex/config.toml", "a = \n", "not valid TOML, in line 1"},
-		{"an inline table", ".codex/config.toml", "mcp_servers = { a = { command = \"a\" } }\n", `"mcp_servers" takes no further table`},
-		{"another server of our name", ".codex/config.toml", "[mcp_servers.git-rekal]\ncommand = \"sh\"\nargs = [\"-c\", \"x\"]\n", "runs something else and was left alone"},
+		{
+			"an inline table", ".codex/config.toml", "mcp_servers = { a = { command = \"a\" } }\n",
+			`"mcp_servers" takes no further table`,
+		},
+		{
+			"another server of our name", ".codex/config.toml",
+			"[mcp_servers.git-rekal]\ncommand = \"sh\"\nargs = [\"-c\", \"x\"]\n", "runs something else and was left alone",
+		},
 		{"broken JSON", ".gemini/settings.json", "{\n  \"a\": 1\n", "not valid JSON: line 3"},
-		{"another server in JSON", ".gemini/settings.json", `{"mcpServers":{"git-rekal":{"httpUrl":"https://example.com"}}}`, "runs something else and was left alone"},
-		{"a server in OpenCode that is ours by another path", "opencode.json", `{"mcp":{"git-rekal":{"type":"local","command":["/opt/git-rekal","mcp"]}}}`, ""},
+		{
+			"another server in JSON", ".gemini/settings.json", `{"mcpServers":{"git-rekal":{"httpUrl":"https://example.com"}}}`,
+			"runs something else and was left alone",
+		},
+		{
+			"a server in OpenCode that is ours by another path", "opencode.json",
+			`{"mcp":{"git-rekal":{"type":"local","command":["/opt/git-rekal","mcp"]}}}`, "",
+		},
 		{"a comment that never ends", ".vscode/mcp.json", "{} /* x", "not valid JSON"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,7 +139,8 @@ func TestConfigsLeftAlone(t *testing.T) {
 			if err != nil {
 				said += err.Error()
 			}
-			if !strings.Contains(said, tt.says) || tt.says != "" && !strings.Contains(said, tt.path) || tt.says == "" && strings.Contains(said, "left alone") {
+			if !strings.Contains(said, tt.says) || tt.says != "" && !strings.Contains(said, tt.path) ||
+				tt.says == "" && strings.Contains(said, "left alone") {
 				t.Errorf("said %q", said)
 			}
 			remove(t, l)
@@ -128,8 +169,15 @@ func TestConfigEdited(t *testing.T) {
 	for _, tt := range []struct{ name, path, edited, cleaned string }{
 		{"a table behind ours", ".codex/config.toml", "a = 1\n\n" + codexTable + "\n[b]\n", "a = 1\n\n[b]\n"},
 		{"a key in ours", ".codex/config.toml", codexTable + "enabled = false\n", codexTable + "enabled = false\n"},
-		{"comments beside ours", ".gemini/settings.json", "{\"mcpServers\": {\n // ours\n \"git-rekal\": {\"command\": \"git-rekal\", \"args\": [\"mcp\"]}, // why\n \"b\": {}}}", "{\"mcpServers\": {\n // ours\n // why\n \"b\": {}}}"},
-		{"behind another one", ".gemini/settings.json", "{\"mcpServers\": {\"a\": {}, // a\n \"git-rekal\": {\"args\": [\"mcp\"], \"command\": \"git-rekal\"}, // why\n}}", "{\"mcpServers\": {\"a\": {} // a\n // why\n}}"},
+		{
+			"comments beside ours", ".gemini/settings.json",
+			"{\"mcpServers\": {\n // ours\n \"git-rekal\": {\"command\": \"git-rekal\", \"args\": [\"mcp\"]}, // why\n \"b\": {}}}", "{\"mcpServers\": {\n // ours\n // why\n \"b\": {}}}",
+		},
+		{
+			"behind another one", ".gemini/settings.json",
+			"{\"mcpServers\": {\"a\": {}, // a\n \"git-rekal\": {\"args\": [\"mcp\"], \"command\": \"git-rekal\"}, // why\n}}",
+			"{\"mcpServers\": {\"a\": {} // a\n // why\n}}",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepo(t, "work")

@@ -12,7 +12,8 @@ const (
 	bom = "\ufeff"
 )
 
-// removeExclude takes our lines out of info/exclude, where versions before 0.2 hid what lies in a worktree. It reports whether there were any.
+// removeExclude takes our lines out of info/exclude, where versions before 0.2 hid what lies in a worktree. It reports
+// whether there were any.
 func removeExclude(l Layout) (removed bool, err error) {
 	if isLink(l.Exclude) {
 		return false, nil
@@ -34,8 +35,8 @@ func removeExclude(l Layout) (removed bool, err error) {
 	return true, nil
 }
 
-// cutBlock takes the lines between our marks out of a text that isOurs names, and the marks. Other lines between them stay. Without its end the block is
-// the run of our own lines.
+// cutBlock takes the lines between our marks out of a text that isOurs names, and the marks. Other lines between them
+// stay. Without its end the block is the run of our own lines.
 func cutBlock(text string, isOurs func(line string) bool) string {
 	var kept strings.Builder
 	inBlock := false
@@ -65,7 +66,8 @@ func lineEquals(want string) func(string) bool {
 	}
 }
 
-// isOurLine reports whether a line of the block is one that we wrote: versions differ in the folders that they put a skill in.
+// isOurLine reports whether a line of the block is one that we wrote: versions differ in the folders that they put a
+// skill in.
 func isOurLine(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") || lineEquals(formerPattern)(line)
 }

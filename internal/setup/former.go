@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Versions before 0.2 kept caches and the record of what was made in .rekal/ in the worktree, which a line in info/exclude hid from git. The index is
-// moved to today's folder, because vectors take long to make.
+// Versions before 0.2 kept caches and the record of what was made in .rekal/ in the worktree, which a line in
+// info/exclude hid from git. The index is moved to today's folder, because vectors take long to make.
 
 // formerPattern is the line that hid the former folder.
 const formerPattern = ".rekal/"
@@ -20,10 +20,12 @@ func IsInstalled(commonDir, rekalDir string) bool {
 	return exists(filepath.Join(rekalDir, recordFile)) || hasHooksOf(commonDir)
 }
 
-// hasHooksOf reports whether a git directory has our hooks, or the lines by which versions before 0.2 hid what lies in a worktree.
+// hasHooksOf reports whether a git directory has our hooks, or the lines by which versions before 0.2 hid what lies in
+// a worktree.
 func hasHooksOf(commonDir string) bool {
 	return strings.Contains(readText(filepath.Join(commonDir, "config")), `[hook "`+configNamePrefix) ||
-		strings.Contains(readText(filepath.Join(commonDir, "info", "exclude")), blockBegin) || holdsOurScript(filepath.Join(commonDir, "hooks"))
+		strings.Contains(readText(filepath.Join(commonDir, "info", "exclude")), blockBegin) ||
+		holdsOurScript(filepath.Join(commonDir, "hooks"))
 }
 
 // MarkInstalled makes the folder of a repository that has neither hooks nor worktree, as a mirror, count as set up.
@@ -52,7 +54,8 @@ func DropFormerExclude(exclude string) error {
 	return nil
 }
 
-// withoutFormerPattern is an exclude file without the line of the former folder, of which only the one in our block is ours.
+// withoutFormerPattern is an exclude file without the line of the former folder, of which only the one in our block is
+// ours.
 func withoutFormerPattern(text string) string {
 	var kept strings.Builder
 	inBlock := false
@@ -65,8 +68,8 @@ func withoutFormerPattern(text string) string {
 	return kept.String()
 }
 
-// AdoptFormerDir moves the index that a former version left in its folder to today's, and removes the folder if nothing of others is in it. What is
-// there already wins: it is newer.
+// AdoptFormerDir moves the index that a former version left in its folder to today's, and removes the folder if nothing
+// of others is in it. What is there already wins: it is newer.
 func AdoptFormerDir(former, rekalDir string) error {
 	if err := os.MkdirAll(rekalDir, 0o700); err != nil {
 		return err
@@ -74,7 +77,8 @@ func AdoptFormerDir(former, rekalDir string) error {
 	if err := moveRecord(former, rekalDir); err != nil {
 		return err
 	}
-	if filepath.Dir(former) == filepath.Dir(rekalDir) && !exists(filepath.Join(rekalDir, recordFile)) { // a mirror had the folder alone
+	// a mirror had the folder alone
+	if filepath.Dir(former) == filepath.Dir(rekalDir) && !exists(filepath.Join(rekalDir, recordFile)) {
 		if err := MarkInstalled(rekalDir); err != nil {
 			return err
 		}
@@ -88,7 +92,8 @@ func AdoptFormerDir(former, rekalDir string) error {
 			continue
 		}
 		from, to := filepath.Join(former, e.Name()), filepath.Join(rekalDir, e.Name())
-		if !strings.HasPrefix(e.Name(), "recall.db") || exists(to) || os.Rename(from, to) != nil { // another file system: it is made anew
+		// another file system: it is made anew
+		if !strings.HasPrefix(e.Name(), "recall.db") || exists(to) || os.Rename(from, to) != nil {
 			err = errors.Join(err, os.RemoveAll(from))
 		}
 	}

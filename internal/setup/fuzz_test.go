@@ -22,7 +22,8 @@ func FuzzOurScript(f *testing.F) {
 			if strings.Count(ours, "\n") != strings.Count(hooks.Script(name, quoteForShell("/x"), ".."), "\n") {
 				t.Fatalf("%q takes more than its line", binary)
 			}
-			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, hooks.BinaryLine) {
+			if text != "" && templates.Unedited(ours+text) ||
+				templates.Unedited(text) && !strings.Contains(text, hooks.BinaryLine) {
 				t.Fatalf("%q counts as our %s", text, name)
 			}
 			_, _, _ = callsRekal(text, name), dependsOnName(text), isLefthook(text)
@@ -36,7 +37,10 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		root := t.TempDir()
 		tree := filepath.Join(root, "a", "repo")
-		l := Layout{WorkTree: tree, CommonDir: filepath.Join(tree, ".git"), RekalDir: filepath.Join(tree, ".git/rekal"), HooksDir: filepath.Join(tree, ".git", "hooks"), Exclude: filepath.Join(tree, ".git", "info", "exclude")}
+		l := Layout{
+			WorkTree: tree, CommonDir: filepath.Join(tree, ".git"), RekalDir: filepath.Join(tree, ".git/rekal"),
+			HooksDir: filepath.Join(tree, ".git", "hooks"), Exclude: filepath.Join(tree, ".git", "info", "exclude"),
+		}
 		for _, dir := range []string{l.RekalDir, l.HooksDir, filepath.Dir(l.Exclude), filepath.Join(root, "b")} {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/hooks"
 )
 
-// installHooks has git's configuration name the hooks, where git has that. Files that an older git, maybe one that a graphical client brings along,
-// was given stay beside it, up to date: the second run of an event does nothing.
+// installHooks has git's configuration name the hooks, where git has that. Files that an older git, maybe one that a
+// graphical client brings along, was given stay beside it, up to date: the second run of an event does nothing.
 func installHooks(l Layout, r *Report) error {
 	if l.Runs == nil {
 		return installHookFiles(l, r)
@@ -68,7 +68,8 @@ func installHookFiles(l Layout, r *Report) error {
 		r.addDone("hooks %s in %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir))
 	}
 	if n := names[chained]; n != nil {
-		r.addDone("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir), chainMark)
+		r.addDone("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "),
+			l.pathForUser(l.HooksDir), chainMark)
 	}
 	hintLefthook(l, r)
 	if hint := l.simpleGitHooksHint(); hint != "" {
@@ -95,7 +96,8 @@ func removeUnwanted(l Layout, r *Report) error {
 // hintMissingCalls says which line to add to which hook, for each hook that does not call git-rekal.
 func hintMissingCalls(l Layout, r *Report) {
 	if l.hasNoHooksFolder() { // usually /dev/null
-		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
+		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions",
+			l.HooksDir)
 		return
 	}
 	if note := l.strayHooksPathNote(); note != "" {
@@ -115,14 +117,15 @@ func hintMissingCalls(l Layout, r *Report) {
 	}
 }
 
-// hooksOffNote says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.
+// hooksOffNote says that commits made here are captured later. An agent that empties core.hooksPath for its git does so
+// for ours, too.
 func (l Layout) hooksOffNote() string {
 	return fmt.Sprintf("this environment empties core.hooksPath, so git runs no hooks here; those in %s run elsewhere; "+
 		"the next one, or `git rekal checkpoint`, captures what is committed here", l.pathForUser(l.HooksDir))
 }
 
-// editableHooksDir is where the hooks are that call git-rekal or may be made to: ours, or a person's own. husky's are one level above the folder that
-// git calls, which husky generates.
+// editableHooksDir is where the hooks are that call git-rekal or may be made to: ours, or a person's own. husky's are
+// one level above the folder that git calls, which husky generates.
 func (l Layout) editableHooksDir() string {
 	if filepath.Base(l.HooksDir) == "_" && !l.inGit(l.HooksDir) {
 		return filepath.Dir(l.HooksDir)
@@ -138,13 +141,14 @@ func (l Layout) executableNote() string {
 	return " (executable)"
 }
 
-// strayHooksPathNote says that a relative core.hooksPath leads into the .git of the main worktree, where a linked one has but a file: git
-// runs no hooks here. "" where that is not so.
+// strayHooksPathNote says that a relative core.hooksPath leads into the .git of the main worktree, where a linked one
+// has but a file: git runs no hooks here. "" where that is not so.
 func (l Layout) strayHooksPathNote() string {
 	if l.WorkTree == "" || l.GitDir == l.CommonDir || !isWithin(l.HooksDir, filepath.Join(l.WorkTree, ".git")) {
 		return ""
 	}
-	return "core.hooksPath leads to " + l.pathForUser(l.HooksDir) + ", which is no folder in a linked worktree, so git runs no hooks here"
+	return "core.hooksPath leads to " + l.pathForUser(l.HooksDir) +
+		", which is no folder in a linked worktree, so git runs no hooks here"
 }
 
 // strayHooksPathFix makes it lead to where the main worktree finds its hooks.
@@ -163,7 +167,8 @@ func (l Layout) whyNoHooks() string {
 	case l.WorkTree != "" && isWithin(real, followLinks(l.WorkTree)):
 		return fmt.Sprintf("core.hooksPath is %s, which belongs to the project's files", l.pathForUser(l.HooksDir))
 	case l.HooksPathScope == "global" || l.HooksPathScope == "system":
-		return fmt.Sprintf("core.hooksPath is %s in the %s configuration, which serves every repository", l.HooksDir, l.HooksPathScope)
+		return fmt.Sprintf("core.hooksPath is %s in the %s configuration, which serves every repository", l.HooksDir,
+			l.HooksPathScope)
 	}
 	return fmt.Sprintf("core.hooksPath is %s, outside this repository", l.HooksDir)
 }
@@ -177,7 +182,8 @@ func hookDirs(l Layout) []string {
 
 // holdsOurScript reports whether one of our scripts is in a folder.
 func holdsOurScript(dir string) bool {
-	return slices.ContainsFunc(append(hooks.Names(), hooks.ForMessages()...), func(name string) bool { return holdsScript(dir, name) })
+	return slices.ContainsFunc(append(hooks.Names(), hooks.ForMessages()...),
+		func(name string) bool { return holdsScript(dir, name) })
 }
 
 func holdsScript(dir, name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 }

@@ -55,7 +55,8 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 			}
 		}
 		if !onPath && !isExecutableFile(l.Binary) {
-			out = append(out, Problem{What: fmt.Sprintf("hooks find no git-rekal: none is on PATH, and %q is not there", l.Binary)})
+			out = append(out, Problem{What: fmt.Sprintf("hooks find no git-rekal: none is on PATH, and %q is not there",
+				l.Binary)})
 		}
 		return out
 	}
@@ -86,7 +87,8 @@ func HookFileCalls(l Layout, name string) bool {
 	return mayExecute(path) && callsRekal(readText(path), name)
 }
 
-// LostHooks says which hooks call git-rekal no more, and what to do about it; "" where all do. What git-rekal they find is not its business.
+// LostHooks says which hooks call git-rekal no more, and what to do about it; "" where all do. What git-rekal they find
+// is not its business.
 func LostHooks(l Layout) string {
 	var lost []string
 	dir := l.editableHooksDir()
@@ -125,7 +127,8 @@ func (l Layout) manualStep(name string) string {
 	case exists(path) && !mayExecute(path) && callsRekal(readText(path), name):
 		return fmt.Sprintf("chmod +x %q", path)
 	default:
-		return fmt.Sprintf("%s: add this line at the end of %s%s: %s", l.whyNoHooks(), l.pathForUser(path), l.executableNote(), callLine(name))
+		return fmt.Sprintf("%s: add this line at the end of %s%s: %s", l.whyNoHooks(), l.pathForUser(path),
+			l.executableNote(), callLine(name))
 	}
 }
 

@@ -46,7 +46,8 @@ func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
 	return &piece{len(text) - len(withoutBOM(text)) + inside.StartOffset + 1, withLineEndsOf(text, first)}, nil
 }
 
-// formatAtDepth is what is put into the object or list at a depth: the value, with the members around it that are missing.
+// formatAtDepth is what is put into the object or list at a depth: the value, with the members around it that are
+// missing.
 func (v jsonValue) formatAtDepth(depth int) string {
 	if depth == len(v.path) {
 		if v.name == "" {
@@ -83,7 +84,8 @@ func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int
 	return inside, depth, nil
 }
 
-// memberValue is the value of an object's member; nil if there is none. Two members of one name are an error: agents differ in which one they take.
+// memberValue is the value of an object's member; nil if there is none. Two members of one name are an error: agents
+// differ in which one they take.
 func memberValue(of *hujson.Value, name string) (found *hujson.Value, err error) {
 	object, ok := of.Value.(*hujson.Object)
 	if !ok {
@@ -146,7 +148,8 @@ func (v jsonValue) existing(text []byte) *hujson.Value {
 
 func (v jsonValue) remove(text []byte) (rest []byte, removed bool) {
 	var ours any
-	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil || !reflect.DeepEqual(withoutComments(found), ours) {
+	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil ||
+		!reflect.DeepEqual(withoutComments(found), ours) {
 		return text, false
 	}
 	doc, err := v.parse(text)
@@ -233,7 +236,8 @@ func (v jsonValue) find(text []byte) (present bool, problem string) {
 	if found == nil {
 		return false, ""
 	}
-	if server, _ := withoutComments(found).(map[string]any); !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
+	if server, _ := withoutComments(found).(map[string]any); !startsServer(append(stringsOf(server["command"]),
+		stringsOf(server["args"])...)) {
 		problem = serverWrong
 	}
 	return true, problem

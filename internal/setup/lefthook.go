@@ -27,7 +27,10 @@ func (l Layout) lefthookCalls(name string) bool {
 		found, _ := fs.Glob(os.DirFS(l.WorkTree), pattern) // which is one
 		files = append(files, found...)
 	}
-	return slices.ContainsFunc(files, func(path string) bool { return callsRekal(readText(filepath.Join(l.WorkTree, path)), name) })
+	return slices.ContainsFunc(files, func(path string) bool {
+		return callsRekal(readText(filepath.Join(l.WorkTree, path)),
+			name)
+	})
 }
 
 // hintLefthook says what to add to lefthook's configuration where ours runs its hooks.

@@ -18,8 +18,8 @@ func simpleGitHooksFiles() (all []string) {
 	return all
 }
 
-// simpleGitHooksHint says how hooks of ours outlive simple-git-hooks, which deletes each hook that its configuration does not name, and writes the others
-// anew, whenever it runs; "" where it is not used, or keeps them.
+// simpleGitHooksHint says how hooks of ours outlive simple-git-hooks, which deletes each hook that its configuration
+// does not name, and writes the others anew, whenever it runs; "" where it is not used, or keeps them.
 func (l Layout) simpleGitHooksHint() string {
 	if l.WorkTree == "" {
 		return ""
@@ -49,7 +49,8 @@ func (l Layout) simpleGitHooksHint() string {
 	}
 	var todo []string
 	if unnamed != nil {
-		todo = append(todo, fmt.Sprintf(`add "preserveUnused": [%s] to its configuration in %s`, strings.Join(unnamed, ", "), file))
+		todo = append(todo, fmt.Sprintf(`add "preserveUnused": [%s] to its configuration in %s`, strings.Join(unnamed, ", "),
+			file))
 	}
 	for _, name := range named {
 		todo = append(todo, fmt.Sprintf("add this to its %s: %s", name, strings.Replace(callLine(name), `"$@"`, `\"$@\"`, 1)))
@@ -62,5 +63,6 @@ func (l Layout) simpleGitHooksHint() string {
 
 // usesLFS reports whether Git LFS is installed for this user, or files here are meant for it.
 func (l Layout) usesLFS() bool {
-	return l.LFS || l.WorkTree != "" && strings.Contains(readText(filepath.Join(l.WorkTree, ".gitattributes")), "filter=lfs")
+	return l.LFS || l.WorkTree != "" && strings.Contains(readText(filepath.Join(l.WorkTree, ".gitattributes")),
+		"filter=lfs")
 }

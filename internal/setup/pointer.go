@@ -10,7 +10,10 @@ import (
 func pointerFiles() []string { return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"} }
 
 func pointerAddition(path string) addition {
-	return addition{path: path, what: "pointer", byHand: "run `git rekal init --pointer` again when that is mended", sections: []section{pointer{}}}
+	return addition{
+		path: path, what: "pointer", byHand: "run `git rekal init --pointer` again when that is mended",
+		sections: []section{pointer{}},
+	}
 }
 
 // pointer is three lines between marks, at the end of a text.

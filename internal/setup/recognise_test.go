@@ -30,7 +30,10 @@ func TestNamesItself(t *testing.T) {
 // What versions before 0.2 added to info/exclude, Remove takes out to the byte.
 func FuzzExclude(f *testing.F) {
 	const block = blockBegin + "\n.rekal/\n.claude/skills/rekal/\n" + blockEnd + "\n"
-	for _, s := range []string{"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", block, "a\n" + block + "b"} {
+	for _, s := range []string{
+		"", "*.log", "*.log\n", "\ufeffx\r\n", blockBegin, blockBegin + "\nmine\n", block,
+		"a\n" + block + "b",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// record is the list of folders and files that were not there before Install, parents before children, and of the pieces that Install put into
-// files that others write, too. It lies in .git/rekal/made, one path a line, relative to .git/rekal so that a repository can be moved; a piece stands
-// behind its file's path, as JSON:
+// record is the list of folders and files that were not there before Install, parents before children, and of the
+// pieces that Install put into files that others write, too. It lies in .git/rekal/made, one path a line, relative to
+// .git/rekal so that a repository can be moved; a piece stands behind its file's path, as JSON:
 //
 //	../hooks
 //	../../.gemini
@@ -46,11 +46,13 @@ func readRecord(l Layout) (*record, error) {
 			if json.Unmarshal([]byte(quoted), &p) == nil && strings.Contains(p.Text, serverName) && len(additionsTo(path)) > 0 {
 				r.pieces[path] = append(r.pieces[path], p)
 			}
-		case slices.Contains(could, path) || inAnyWorktree(path) || path == l.Exclude || path == filepath.Dir(l.Exclude): // of versions before 0.2
+		case slices.Contains(could, path) || inAnyWorktree(path) || path == l.Exclude || path == filepath.Dir(l.Exclude):
+			// of versions before 0.2
 			r.paths = append(r.paths, path)
 		}
 	}
-	if err != nil && (hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) || slices.ContainsFunc(could, l.isIgnoreFile)) {
+	if err != nil && (hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) ||
+		slices.ContainsFunc(could, l.isIgnoreFile)) {
 		r.paths = could
 		for _, path := range worktreePaths() {
 			if p := filepath.Join(l.WorkTree, path); l.WorkTree != "" && !r.has(p) {
@@ -83,7 +85,10 @@ func worktreePaths() (all []string) {
 
 // inAnyWorktree reports whether Install makes such a path, in whichever worktree.
 func inAnyWorktree(path string) bool {
-	return slices.ContainsFunc(worktreePaths(), func(tail string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) })
+	return slices.ContainsFunc(worktreePaths(), func(tail string) bool {
+		return strings.HasSuffix(filepath.ToSlash(path),
+			"/"+tail)
+	})
 }
 
 // pathsToMake are the paths that Install makes where they are missing. Our own folder is
@@ -97,7 +102,8 @@ func pathsToMake(l Layout) []string {
 		for _, root := range skillRoots() {
 			skills := filepath.Join(l.WorkTree, root, "skills")
 			dir := filepath.Join(skills, "rekal")
-			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile), filepath.Join(dir, ignoreFile))
+			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile),
+				filepath.Join(dir, ignoreFile))
 		}
 	}
 	return paths
@@ -109,7 +115,8 @@ const recordFile = "made"
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 
-// noteAddition adds the pieces that are about to be put into a file, and the file and the folders above it that are missing.
+// noteAddition adds the pieces that are about to be put into a file, and the file and the folders above it that are
+// missing.
 func (r *record) noteAddition(path string, pieces []piece) error {
 	at := len(r.paths)
 	for missing := path; !exists(missing) && !r.has(missing); missing = filepath.Dir(missing) {

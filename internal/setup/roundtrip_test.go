@@ -32,12 +32,15 @@ type start struct {
 
 func starts() map[string]start {
 	return map[string]start{
-		"as git makes it":              {},
-		"no template":                  {args: []string{"--template="}},
-		"spaces and quotes":            {folder: `it's "my" $work`},
-		"bare":                         {args: []string{"--bare"}},
-		"separate git directory":       {args: []string{"--separate-git-dir=elsewhere.git"}},
-		"empty hooks folder":           {args: []string{"--template="}, vague: true, make: func(r *repo) { r.mkdir(r.at(".git/hooks")) }},
+		"as git makes it":        {},
+		"no template":            {args: []string{"--template="}},
+		"spaces and quotes":      {folder: `it's "my" $work`},
+		"bare":                   {args: []string{"--bare"}},
+		"separate git directory": {args: []string{"--separate-git-dir=elsewhere.git"}},
+		"empty hooks folder": {
+			args: []string{"--template="}, vague: true,
+			make: func(r *repo) { r.mkdir(r.at(".git/hooks")) },
+		},
 		"empty exclude":                {vague: true, make: exclude("", 0o644)},
 		"exclude without last newline": {make: exclude("*.log\nbuild", 0o644)},
 		"exclude with CRLF":            {make: exclude("*.log\r\nbuild\r\n", 0o644)},
@@ -55,7 +58,10 @@ func starts() map[string]start {
 			}
 			r.write(r.at(".git/hooks/pre-commit"), userHook, 0o755)
 		}},
-		"hooks that are not text": {make: func(r *repo) { r.write(r.at(".git/hooks/post-commit"), "\x7fELF\x00\xff\n\n", 0o755) }},
+		"hooks that are not text": {make: func(r *repo) {
+			r.write(r.at(".git/hooks/post-commit"), "\x7fELF\x00\xff\n\n",
+				0o755)
+		}},
 		"hooks that are links": {make: func(r *repo) {
 			r.write(r.at("scripts/hook"), userHook, 0o755)
 			r.link("../../scripts/hook", r.at(".git/hooks/post-commit"))
@@ -101,7 +107,10 @@ func starts() map[string]start {
 			r.mkdir(filepath.Join(r.Root, "home/claude"))
 			r.link("../home/claude", r.at(".claude"))
 		}},
-		"linked worktree": {make: linked, at: func(r *repo) setup.Layout { return r.layoutAt(filepath.Join(r.Root, "linked")) }},
+		"linked worktree": {make: linked, at: func(r *repo) setup.Layout {
+			return r.layoutAt(filepath.Join(r.Root,
+				"linked"))
+		}},
 		"worktree inside a bare repository": {args: []string{"--bare"}, make: func(r *repo) {
 			linked(r)
 			r.git("worktree", "move", filepath.Join(r.Root, "linked"), r.at("inside"))

@@ -64,7 +64,8 @@ func TestLongHooksFire(t *testing.T) {
 				expect := func(hook string, args []string, index, stdin string) {
 					t.Helper()
 					index = "index: " + index + "\n"
-					want := fmt.Sprintf("rekal: %d %s\n", len(args)+2, strings.Join(append([]string{"hook", hook}, args...), " ")) + index + stdin
+					want := fmt.Sprintf("rekal: %d %s\n", len(args)+2, strings.Join(append([]string{"hook", hook}, args...), " ")) +
+						index + stdin
 					if chain {
 						want = fmt.Sprintf("user: %d %s\n", len(args), strings.Join(args, " ")) + index + stdin + want
 					}
@@ -319,7 +320,8 @@ func TestManagersThatRunOurs(t *testing.T) {
 	}
 }
 
-// A release before 0.2 chained prek's shim, which refuses to be called below itself: once prek has moved ours, that shim is left out.
+// A release before 0.2 chained prek's shim, which refuses to be called below itself: once prek has moved ours, that
+// shim is left out.
 func TestOldShimBelowItself(t *testing.T) {
 	r := withStub(t, "work")
 	path := r.at(".git/hooks/pre-push")

@@ -37,7 +37,8 @@ func TestServerOfAnotherKind(t *testing.T) {
 				t.Fatal(err)
 			}
 			hints := strings.Join(report.Hints, "\n")
-			if said := strings.Contains(hints, "runs something else") && strings.Contains(hints, "git rekal init --mcp"); said == ours {
+			if said := strings.Contains(hints, "runs something else") &&
+				strings.Contains(hints, "git rekal init --mcp"); said == ours {
 				t.Errorf("hints %q", hints)
 			}
 			if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {

@@ -20,7 +20,10 @@ func TestServer(t *testing.T) {
 	const absent = "\x00"
 	for _, tt := range []struct{ name, before, after, cleaned string }{
 		{"no file", absent, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  }\n}\n", absent},
-		{"other servers and unknown keys", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": { \"a\": {\"command\": \"é\\u00e9\"} }\n}", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": {\n    " + ourServer + ", \"a\": {\"command\": \"é\\u00e9\"} }\n}", "same"},
+		{
+			"other servers and unknown keys", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": { \"a\": {\"command\": \"é\\u00e9\"} }\n}",
+			"{\n\t\"z\": 1e2,\n\t\"mcpServers\": {\n    " + ourServer + ", \"a\": {\"command\": \"é\\u00e9\"} }\n}", "same",
+		},
 		{"no servers", `{"x":[]}`, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  },\"x\":[]}", "same"},
 		{"an empty list of servers", `{"mcpServers":{}}`, "{\"mcpServers\":{\n    " + ourServer + "}}", "same"},
 		{"a server of our name", `{"mcpServers":{"git-rekal":{"command":"/opt/git-rekal","args":["mcp"]}}}`, "same", "same"},
@@ -68,10 +71,22 @@ func TestServer(t *testing.T) {
 // TestServerEdited: what others write beside our server stays, and so does our server once it is theirs.
 func TestServerEdited(t *testing.T) {
 	for _, tt := range []struct{ name, edited, cleaned string }{
-		{"another server behind it", `{"mcpServers":{"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`, `{"mcpServers":{"b":{}}}`},
-		{"another one before it", `{"mcpServers":{"b":{}, "git-rekal":{"args":["mcp"],"command":"git-rekal"} }}`, `{"mcpServers":{"b":{} }}`},
-		{"between two", `{"mcpServers":{"a":1,"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`, `{"mcpServers":{"a":1,"b":{}}}`},
-		{"another command", `{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`, `{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`},
+		{
+			"another server behind it", `{"mcpServers":{"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`,
+			`{"mcpServers":{"b":{}}}`,
+		},
+		{
+			"another one before it", `{"mcpServers":{"b":{}, "git-rekal":{"args":["mcp"],"command":"git-rekal"} }}`,
+			`{"mcpServers":{"b":{} }}`,
+		},
+		{
+			"between two", `{"mcpServers":{"a":1,"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`,
+			`{"mcpServers":{"a":1,"b":{}}}`,
+		},
+		{
+			"another command", `{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`,
+			`{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`,
+		},
 		{"broken", `{"mcpServers":{"git-rekal":`, `{"mcpServers":{"git-rekal":`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,8 +110,10 @@ func TestServerEdited(t *testing.T) {
 // TestLongServerRefused: what is no object is left alone, in words of our own, and the rest is installed.
 func TestLongServerRefused(t *testing.T) {
 	for text, why := range map[string]string{
-		"{": "not valid JSON: line 1, column 2: parsing value: unexpected EOF", "{\n  \"a\": 1,\n}\n": "not valid JSON: it has comments, or a comma behind the last member", "// a comment\n{}": "not valid JSON: it has comments, or a comma behind the last member",
-		"[]": "not a JSON object", "null": "not a JSON object", `"x"`: "not a JSON object", "7": "not a JSON object",
+		"{":                   "not valid JSON: line 1, column 2: parsing value: unexpected EOF",
+		"{\n  \"a\": 1,\n}\n": "not valid JSON: it has comments, or a comma behind the last member",
+		"// a comment\n{}":    "not valid JSON: it has comments, or a comma behind the last member",
+		"[]":                  "not a JSON object", "null": "not a JSON object", `"x"`: "not a JSON object", "7": "not a JSON object",
 		`{"mcpServers":[]}`: `"mcpServers" is no object`, `{"mcpServers":{},"mcpServers":{}}`: `it has "mcpServers" 2 times`,
 	} {
 		r := newRepo(t, "work")
@@ -107,7 +124,8 @@ func TestLongServerRefused(t *testing.T) {
 		if err == nil || len(report.Done) == 0 {
 			t.Fatalf("%q: %v, done %q", text, err, report.Done)
 		}
-		if said := err.Error(); !strings.Contains(said, why+": add the server `git-rekal mcp` by hand") || strings.Contains(said, "json:") {
+		if said := err.Error(); !strings.Contains(said, why+": add the server `git-rekal mcp` by hand") ||
+			strings.Contains(said, "json:") {
 			t.Errorf("%q: %s", text, said)
 		}
 		if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {

@@ -1,16 +1,17 @@
-// Package setup installs git-rekal in a repository and removes it again: the folder .git/rekal, the hooks, the agents' skill and, on request, the MCP
-// server and hooks in the agents' configurations.
+// Package setup installs git-rekal in a repository and removes it again: the folder .git/rekal, the hooks, the agents'
+// skill and, on request, the MCP server and hooks in the agents' configurations.
 //
 // In: a Layout with all paths, as git told them. Out: a Report in plain words.
 //
-// Promises: Install is idempotent, repairs what is missing, and never overwrites somebody else's hook, skill or line; Remove brings back
-// every byte and mode from before, whatever was edited in between; each file is complete or absent; one part's failure does not stop the
-// others. Sums identify our own texts of this and former releases. .git/rekal/made lists what Install made, so that Remove keeps folders that were
-// there before. Without that file, every empty folder counts as ours.
+// Promises: Install is idempotent, repairs what is missing, and never overwrites somebody else's hook, skill or line;
+// Remove brings back every byte and mode from before, whatever was edited in between; each file is complete or absent;
+// one part's failure does not stop the others. Sums identify our own texts of this and former releases. .git/rekal/made
+// lists what Install made, so that Remove keeps folders that were there before. Without that file, every empty folder
+// counts as ours.
 //
-// It writes only inside the git directories, .claude/skills/rekal, .agents/skills/rekal and agents' configurations (config.go). If hooks
-// belong to a hook manager, to tracked files or to several repositories, the Report says which line to add. It never runs git, reads no
-// settings and does not lock.
+// It writes only inside the git directories, .claude/skills/rekal, .agents/skills/rekal and agents' configurations
+// (config.go). If hooks belong to a hook manager, to tracked files or to several repositories, the Report says which
+// line to add. It never runs git, reads no settings and does not lock.
 package setup
 
 import (
@@ -50,7 +51,8 @@ type Layout struct {
 	Trailers bool
 	// MCP asks Install to register the MCP server, too.
 	MCP bool
-	// Brief asks it for hooks of agents that have them told what they did not ask for, Pointer for lines in the files that they read.
+	// Brief asks it for hooks of agents that have them told what they did not ask for, Pointer for lines in the files that
+	// they read.
 	Brief   Brief
 	Pointer bool
 	// Agents are the names of those that have sessions of this repository.
@@ -218,8 +220,9 @@ func removeCache(path string) error {
 	return err
 }
 
-// isKept reports whether a name below .git/rekal is of something that nothing makes again: the ledger of private sessions, the fingerprints of
-// secrets and of what is to be looked at before it is sent, the records of what commands printed.
+// isKept reports whether a name below .git/rekal is of something that nothing makes again: the ledger of private
+// sessions, the fingerprints of secrets and of what is to be looked at before it is sent, the records of what commands
+// printed.
 func isKept(name string) bool {
 	for _, own := range []string{"private", "remembered", "excused", "records"} {
 		if name == own || strings.HasPrefix(name, own+".") {

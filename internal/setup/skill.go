@@ -17,8 +17,9 @@ const (
 	ignoreAll  = "*\n"
 )
 
-// skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the first, Codex,
-// Gemini CLI, Pi, Kilo and Cline the second. Both are written: an agent that is tried later looks there, too, and leaves no sign in a repository before.
+// skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the
+// first, Codex, Gemini CLI, Pi, Kilo and Cline the second. Both are written: an agent that is tried later looks there,
+// too, and leaves no sign in a repository before.
 func skillRoots() []string { return []string{".claude", ".agents"} }
 
 // installSkills writes the skill where agents read one.
@@ -38,9 +39,11 @@ func installSkills(l Layout, made *record, r *Report) error {
 	return errors.Join(errs...)
 }
 
-// isIgnoreFile reports whether a file is that of ours which keeps a skill out of git. One that git tracks belongs to the repository.
+// isIgnoreFile reports whether a file is that of ours which keeps a skill out of git. One that git tracks belongs to
+// the repository.
 func (l Layout) isIgnoreFile(path string) bool {
-	return filepath.Base(path) == ignoreFile && readText(path) == ignoreAll && !isLink(path) && (l.Tracked == nil || !l.Tracked(path))
+	return filepath.Base(path) == ignoreFile && readText(path) == ignoreAll && !isLink(path) &&
+		(l.Tracked == nil || !l.Tracked(path))
 }
 
 // skills are the skills that Install made, in all worktrees.
@@ -53,7 +56,8 @@ func (r *record) skills() []string {
 func installSkill(l Layout, root string, made *record, r *Report) error {
 	dir, link := l.skillDir(root)
 	if link != "" {
-		r.addHint("%s is a link, and its target may serve other repositories: the skill was not installed", l.pathForUser(link))
+		r.addHint("%s is a link, and its target may serve other repositories: the skill was not installed",
+			l.pathForUser(link))
 		return nil
 	}
 	path := filepath.Join(dir, skillFile)

@@ -291,7 +291,8 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 		},
 		"lines inside the block": {
 			edit: func(r *repo) {
-				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", "mine\n.agents", 1)+"*.log\nbuild", 0o644)
+				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", "mine\n.agents", 1)+"*.log\nbuild",
+					0o644)
 			},
 			want: files{".git/info/exclude": "mine\n*.log\nbuild"},
 		},
@@ -303,7 +304,8 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 		},
 		"block with other skills": {
 			edit: func(r *repo) {
-				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", ".later/skills/rekal/\n.agents", 1)+"*.log\nbuild", 0o644)
+				r.write(r.at(".git/info/exclude"), strings.Replace(formerBlock, ".agents", ".later/skills/rekal/\n.agents",
+					1)+"*.log\nbuild", 0o644)
 			},
 			want: files{".git/info/exclude": "*.log\nbuild"},
 		},
@@ -386,12 +388,18 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 // when they are there.
 func TestHooksElsewhere(t *testing.T) {
 	for name, c := range map[string]struct{ folder, why string }{
-		"husky":                             {".husky", "core.hooksPath is .husky/_, which a hook manager overwrites"},
-		"tracked hooks":                     {".githooks", "core.hooksPath is .githooks, which belongs to the project's files"},
-		"global hooks":                      {"../shared", "in the global configuration, which serves every repository"},
-		"hooks folder that is a link":       {".git/hooks", "the hooks folder is a link to githooks"},
-		"no hooks at all":                   {"", "core.hooksPath is /dev/null, so git runs no hooks here"},
-		"worktree inside a bare repository": {"inside/.githooks", "core.hooksPath is .githooks, which belongs to the project's files"},
+		"husky": {".husky", "core.hooksPath is .husky/_, which a hook manager overwrites"},
+		"tracked hooks": {
+			".githooks",
+			"core.hooksPath is .githooks, which belongs to the project's files",
+		},
+		"global hooks":                {"../shared", "in the global configuration, which serves every repository"},
+		"hooks folder that is a link": {".git/hooks", "the hooks folder is a link to githooks"},
+		"no hooks at all":             {"", "core.hooksPath is /dev/null, so git runs no hooks here"},
+		"worktree inside a bare repository": {
+			"inside/.githooks",
+			"core.hooksPath is .githooks, which belongs to the project's files",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, l := starts()[name].begin(t)

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// KeysFingerprint is a sum of what decides which signatures are good: the files of allowed and revoked signers, and when a keyring was last changed. A verdict holds as
-// long as it is the same. sameForKey says that of each ssh key all signatures are worth the same: ssh-keygen judges them, and none holds for a time only.
-// Relative paths begin at dir.
+// KeysFingerprint is a sum of what decides which signatures are good: the files of allowed and revoked signers, and
+// when a keyring was last changed. A verdict holds as long as it is the same. sameForKey says that of each ssh key all
+// signatures are worth the same: ssh-keygen judges them, and none holds for a time only. Relative paths begin at dir.
 func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (fingerprint string, sameForKey bool) {
 	sum := sha256.New()
 	sameForKey = len(conf["gpg.ssh.program"]) == 0
@@ -37,7 +37,10 @@ func KeysFingerprint(conf map[string][]string, dir, home string, env []string) (
 			ring = cmp.Or(dir, ring)
 		}
 	}
-	for _, name := range []string{"pubring.kbx", "pubring.gpg", "public-keys.d/pubring.db", "trustdb.gpg", "trustlist.txt"} {
+	for _, name := range []string{
+		"pubring.kbx", "pubring.gpg", "public-keys.d/pubring.db", "trustdb.gpg",
+		"trustlist.txt",
+	} {
 		if info, err := os.Stat(filepath.Join(ring, name)); err == nil {
 			fmt.Fprintln(sum, name, info.Size(), info.ModTime().UnixNano())
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/signature"
 )
 
-// TestKeys: whatever decides which signatures are good changes the sum, and a key that holds for a time only, or another program, makes its signatures differ.
+// TestKeys: whatever decides which signatures are good changes the sum, and a key that holds for a time only, or
+// another program, makes its signatures differ.
 func TestKeys(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	write := func(path, text string) {
@@ -26,14 +27,33 @@ func TestKeys(t *testing.T) {
 	}{
 		{"nothing", func() {}, nil, true},
 		{"no such file", func() {}, map[string][]string{"gpg.ssh.allowedsignersfile": {"keys/allowed"}}, false},
-		{"relative to the worktree", func() { write(filepath.Join(dir, "allowed"), "alice@example.com ssh-ed25519 AAAA\n") }, map[string][]string{"gpg.ssh.allowedsignersfile": {"allowed"}}, true},
-		{"it changed", func() { write(filepath.Join(dir, "allowed"), "bob@example.com ssh-ed25519 AAAA\n") }, map[string][]string{"gpg.ssh.allowedsignersfile": {"allowed"}}, true},
+		{
+			"relative to the worktree", func() { write(filepath.Join(dir, "allowed"), "alice@example.com ssh-ed25519 AAAA\n") },
+			map[string][]string{"gpg.ssh.allowedsignersfile": {"allowed"}},
+			true,
+		},
+		{
+			"it changed", func() { write(filepath.Join(dir, "allowed"), "bob@example.com ssh-ed25519 AAAA\n") },
+			map[string][]string{"gpg.ssh.allowedsignersfile": {"allowed"}},
+			true,
+		},
 		{"for a time", func() {
 			write(filepath.Join(dir, "allowed"), "bob@example.com valid-before=\"20300101\" ssh-ed25519 AAAA\n")
 		}, map[string][]string{"gpg.ssh.allowedsignersfile": {"allowed"}}, false},
-		{"at home", func() { write(filepath.Join(home, "allowed"), "carla@example.com ssh-ed25519 AAAA\n") }, map[string][]string{"gpg.ssh.allowedsignersfile": {"~/allowed"}}, true},
-		{"by another program", func() {}, map[string][]string{"gpg.ssh.allowedsignersfile": {filepath.Join(home, "allowed")}, "gpg.ssh.program": {"x"}}, false},
-		{"revoked", func() { write(filepath.Join(dir, "revoked"), "x") }, map[string][]string{"gpg.ssh.allowedsignersfile": {"~/allowed"}, "gpg.ssh.revocationfile": {"revoked"}}, true},
+		{
+			"at home", func() { write(filepath.Join(home, "allowed"), "carla@example.com ssh-ed25519 AAAA\n") },
+			map[string][]string{"gpg.ssh.allowedsignersfile": {"~/allowed"}},
+			true,
+		},
+		{"by another program", func() {}, map[string][]string{
+			"gpg.ssh.allowedsignersfile": {filepath.Join(home, "allowed")},
+			"gpg.ssh.program":            {"x"},
+		}, false},
+		{
+			"revoked", func() { write(filepath.Join(dir, "revoked"), "x") },
+			map[string][]string{"gpg.ssh.allowedsignersfile": {"~/allowed"}, "gpg.ssh.revocationfile": {"revoked"}},
+			true,
+		},
 		{"a keyring", func() {
 			if err := os.Mkdir(filepath.Join(home, ".gnupg"), 0o700); err != nil {
 				t.Fatal(err)

@@ -1,9 +1,9 @@
-// Package signature signs a commit's bytes as git would with the user's own settings: commit.gpgSign, gpg.format, user.signingKey and the
-// programs that they name. rekal.sign says otherwise for the ledger alone.
+// Package signature signs a commit's bytes as git would with the user's own settings: commit.gpgSign, gpg.format,
+// user.signingKey and the programs that they name. rekal.sign says otherwise for the ledger alone.
 //
-// In: git's configuration, who signs, and the bytes. Out: an armored signature for the commit's header. A quiet signer never asks for a
-// passphrase, shows no window and ends after a second; whoever signs by hand may be asked. It keeps no key, and writes one temporary file where
-// the configuration holds a public key instead of a path.
+// In: git's configuration, who signs, and the bytes. Out: an armored signature for the commit's header. A quiet signer
+// never asks for a passphrase, shows no window and ends after a second; whoever signs by hand may be asked. It keeps no
+// key, and writes one temporary file where the configuration holds a public key instead of a path.
 package signature
 
 import (
@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// patience is how long a quiet signer waits: an agent with an unlocked key answers in some 10 ms, a security key waits to
-// be touched.
+// patience is how long a quiet signer waits: an agent with an unlocked key answers in some 10 ms, a security key waits
+// to be touched.
 const patience = time.Second
 
 // ErrNoKey is a configuration that wants signatures and names no key.
@@ -40,7 +40,8 @@ type Signer struct {
 	failed                           error
 }
 
-// NewSigner is the signer that a configuration asks for; nil where nothing is to be signed. committer is, "Name <email>".
+// NewSigner is the signer that a configuration asks for; nil where nothing is to be signed. committer is, "Name
+// <email>".
 func NewSigner(conf map[string][]string, wanted bool, committer, home string, env []string) *Signer {
 	if !wanted {
 		return nil
@@ -63,7 +64,8 @@ func NewSigner(conf map[string][]string, wanted bool, committer, home string, en
 	return s
 }
 
-// Sign signs some bytes. After an error it gives the same one again, without another try: what kept it won't be better at the next commit.
+// Sign signs some bytes. After an error it gives the same one again, without another try: what kept it won't be better
+// at the next commit.
 func (s *Signer) Sign(ctx context.Context, payload []byte) ([]byte, error) {
 	if s.failed != nil {
 		return nil, s.failed
@@ -157,7 +159,8 @@ func (s *Signer) run(ctx context.Context, stdin []byte, program string, args ...
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if s.Quiet {
-		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", "DISPLAY=", "WAYLAND_DISPLAY=")
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", "DISPLAY=",
+			"WAYLAND_DISPLAY=")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its helpers, too
 	} else if s.Stderr != nil {
@@ -174,7 +177,8 @@ func (s *Signer) run(ctx context.Context, stdin []byte, program string, args ...
 	return out, nil
 }
 
-// forPerson passes on what a program says to a person: to touch a security key, for example. What ssh-keygen says before each signature is no news.
+// forPerson passes on what a program says to a person: to touch a security key, for example. What ssh-keygen says
+// before each signature is no news.
 type forPerson struct{ io.Writer }
 
 func (w forPerson) Write(text []byte) (int, error) {

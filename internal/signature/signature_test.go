@@ -82,20 +82,42 @@ func TestSSH(t *testing.T) {
 			if err := os.WriteFile(h.at("sig"), signed, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			h.run("a commit\n", "ssh-keygen", "-Y", "verify", "-f", h.at("allowed"), "-I", "alice@example.com", "-n", "git", "-s", h.at("sig"))
+			h.run("a commit\n", "ssh-keygen", "-Y", "verify", "-f", h.at("allowed"), "-I", "alice@example.com", "-n", "git",
+				"-s", h.at("sig"))
 		})
 	}
 	for name, c := range map[string]struct {
 		conf map[string][]string
 		says string
 	}{
-		"a passphrase that nobody types": {map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {h.at("locked")}}, "passphrase"},
-		"no such file":                   {map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {h.at("none")}}, "No such file"},
-		"an agent that is not there":     {map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {"key::" + string(public)}}, "agent"},
-		"a program that is not there":    {map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {"x"}, "gpg.ssh.program": {h.at("none")}}, "none"},
-		"a program that signs nothing":   {map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {"x"}, "gpg.ssh.program": {"true"}}, "no signature"},
-		"a command that prints no key":   {map[string][]string{"gpg.format": {"ssh"}, "gpg.ssh.defaultkeycommand": {"echo none"}}, "no key"},
-		"a command that does not end":    {map[string][]string{"gpg.format": {"ssh"}, "gpg.ssh.defaultkeycommand": {"sleep 60"}}, "did not answer"},
+		"a passphrase that nobody types": {
+			map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {h.at("locked")}},
+			"passphrase",
+		},
+		"no such file": {
+			map[string][]string{"gpg.format": {"ssh"}, "user.signingkey": {h.at("none")}},
+			"No such file",
+		},
+		"an agent that is not there": {map[string][]string{
+			"gpg.format":      {"ssh"},
+			"user.signingkey": {"key::" + string(public)},
+		}, "agent"},
+		"a program that is not there": {map[string][]string{
+			"gpg.format": {"ssh"}, "user.signingkey": {"x"},
+			"gpg.ssh.program": {h.at("none")},
+		}, "none"},
+		"a program that signs nothing": {map[string][]string{
+			"gpg.format": {"ssh"}, "user.signingkey": {"x"},
+			"gpg.ssh.program": {"true"},
+		}, "no signature"},
+		"a command that prints no key": {map[string][]string{
+			"gpg.format":                {"ssh"},
+			"gpg.ssh.defaultkeycommand": {"echo none"},
+		}, "no key"},
+		"a command that does not end": {map[string][]string{
+			"gpg.format":                {"ssh"},
+			"gpg.ssh.defaultkeycommand": {"sleep 60"},
+		}, "did not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := h.sign(c.conf); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -143,18 +165,24 @@ func TestSSHAgent(t *testing.T) {
 func TestOpenPGP(t *testing.T) {
 	h := newHome(t, "gpg", "gpgconf")
 	t.Cleanup(func() { h.run("", "gpgconf", "--kill", "all") })
-	h.run("", "gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Alice <alice@example.com>", "ed25519", "sign", "0")
-	h.run("", "gpg", "--batch", "--quiet", "--pinentry-mode=loopback", "--passphrase", "secret", "--quick-generate-key", "Bob <bob@example.com>", "ed25519", "sign", "0")
+	h.run("", "gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Alice <alice@example.com>",
+		"ed25519", "sign", "0")
+	h.run("", "gpg", "--batch", "--quiet", "--pinentry-mode=loopback", "--passphrase", "secret", "--quick-generate-key",
+		"Bob <bob@example.com>", "ed25519", "sign", "0")
 	h.run("", "gpgconf", "--kill", "gpg-agent") // which knows Bob's passphrase
 	signed, err := h.sign(nil)                  // by the committer's name
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(h.at("sig"), signed, 0o600), os.WriteFile(h.at("text"), []byte("a commit\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(h.at("sig"), signed, 0o600),
+		os.WriteFile(h.at("text"), []byte("a commit\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	h.run("", "gpg", "--verify", h.at("sig"), h.at("text"))
-	for name, key := range map[string]string{"a passphrase that nobody types": "bob@example.com", "no such key": "carol@example.com"} {
+	for name, key := range map[string]string{
+		"a passphrase that nobody types": "bob@example.com",
+		"no such key":                    "carol@example.com",
+	} {
 		if _, err := h.sign(map[string][]string{"user.signingkey": {key}}); err == nil {
 			t.Errorf("%s: it signed", name)
 		}

@@ -15,9 +15,11 @@ var ErrUnknownKey = errors.New("signature: it fits, and nobody is known to have 
 // errBadSignature is one that does not fit.
 var errBadSignature = errors.New("signature: it does not fit what it is to have signed")
 
-// Verify tells who signed some bytes by Sign, by the keys that git knows: gpg.ssh.allowedSignersFile, or gpg's. It returns ErrUnknownKey for a good signature of a key
-// that is not among them.
-func Verify(ctx context.Context, conf map[string][]string, home string, env []string, payload, armored []byte) (who string, err error) {
+// Verify tells who signed some bytes by Sign, by the keys that git knows: gpg.ssh.allowedSignersFile, or gpg's. It
+// returns ErrUnknownKey for a good signature of a key that is not among them.
+func Verify(ctx context.Context, conf map[string][]string, home string, env []string, payload,
+	armored []byte,
+) (who string, err error) {
 	s := NewSigner(conf, true, "", home, env)
 	dir, err := os.MkdirTemp("", "git-rekal-")
 	if err != nil {
@@ -51,7 +53,8 @@ func Verify(ctx context.Context, conf map[string][]string, home string, env []st
 		return "", ErrUnknownKey
 	}
 	who, _, _ = strings.Cut(strings.TrimSpace(string(found)), "\n")
-	if _, err := s.run(ctx, payload, s.program, "-Y", "verify", "-n", "git", "-f", known, "-I", who, "-s", file); err != nil {
+	if _, err := s.run(ctx, payload, s.program, "-Y", "verify", "-n", "git", "-f", known, "-I", who, "-s",
+		file); err != nil {
 		return "", ErrUnknownKey
 	}
 	return who, nil

@@ -1,4 +1,5 @@
-// Package statedb keeps what this clone knows beside its ledgers and its index, in one SQLite file in git-rekal's folder of the git directory:
+// Package statedb keeps what this clone knows beside its ledgers and its index, in one SQLite file in git-rekal's
+// folder of the git directory:
 //
 //	state.db
 //	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken in, what was said of hooks,
@@ -7,13 +8,15 @@
 //
 // In and out: rows. What they say is the business of the packages that write them.
 //
-// Files of their own remain of what no process can make again (fingerprints of secrets, which outlive a damaged database as lines; the list of what init
-// added, which says that a repository is set up before anything is opened), of what a shell reads (which hook ran), of the embedding server (its package
-// knows nothing of ours), and of the words of a large tree: 40 MB must not be written while a commit waits for the lock.
+// Files of their own remain of what no process can make again (fingerprints of secrets, which outlive a damaged
+// database as lines; the list of what init added, which says that a repository is set up before anything is opened), of
+// what a shell reads (which hook ran), of the embedding server (its package knows nothing of ours), and of the words of
+// a large tree: 40 MB must not be written while a commit waits for the lock.
 //
-// Promises: a change is all or nothing for other processes, and after a kill; none waits long for another process, since a commit may wait for it.
-// Everything can be made again, from ledgers, transcripts and the code. So no change waits for the disk, a file that is damaged or of a former version is
-// made anew. In a file of a later version, and where the folder is gone, as after a clean, nothing is read and nothing changed.
+// Promises: a change is all or nothing for other processes, and after a kill; none waits long for another process,
+// since a commit may wait for it. Everything can be made again, from ledgers, transcripts and the code. So no change
+// waits for the disk, a file that is damaged or of a former version is made anew. In a file of a later version, and
+// where the folder is gone, as after a clean, nothing is read and nothing changed.
 package statedb
 
 import (
@@ -37,8 +40,9 @@ const (
 	lockFile = "lock.state"
 )
 
-// patience is how long one waits for other processes. Who reads waits only while a change is written to the file, a few milliseconds; a change waits for
-// the whole of another one, which the edits of a large round may make a tenth of a second.
+// patience is how long one waits for other processes. Who reads waits only while a change is written to the file, a few
+// milliseconds; a change waits for the whole of another one, which the edits of a large round may make a tenth of a
+// second.
 const patience = time.Second
 
 // texts has rows of their own (WITHOUT ROWID, to compare two names would read the texts behind them).
@@ -69,21 +73,24 @@ func Read(ctx context.Context, dir string, ask func(db.Querier) error) error {
 	return err
 }
 
-// Change changes the database of a folder in one transaction. With a new one goes what versions before 0.2 kept in files.
+// Change changes the database of a folder in one transaction. With a new one goes what versions before 0.2 kept in
+// files.
 func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) error) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
-		if err := remove(dir, "capture.cache*", "edits", "fetched*", "hooks-told", "lines*", "records/progress-*"); err != nil {
+		if err := remove(dir, "capture.cache*", "edits", "fetched*", "hooks-told", "lines*",
+			"records/progress-*"); err != nil {
 			return fmt.Errorf("state: %w", err)
 		}
 	}
 	return open(ctx, dir, func(d *db.DB) error { return d.Change(ctx, do) })
 }
 
-// open opens the database, and makes it anew where it is damaged or of another version, also where use finds that. One process does that at a time, and
-// only if use fails again: another one may have done it meanwhile. What a later version made is left alone, and where the folder is gone nothing is done.
+// open opens the database, and makes it anew where it is damaged or of another version, also where use finds that. One
+// process does that at a time, and only if use fails again: another one may have done it meanwhile. What a later
+// version made is left alone, and where the folder is gone nothing is done.
 func open(ctx context.Context, dir string, use func(*db.DB) error) error {
 	err := once(ctx, dir, use)
 	if isDamaged(err) {
@@ -125,7 +132,8 @@ func remove(dir string, patterns ...string) (err error) {
 	return err
 }
 
-// Text is the text of a name; nil for none, or where it can't be read. born tells what was kept from what was forgotten since or made anew.
+// Text is the text of a name; nil for none, or where it can't be read. born tells what was kept from what was forgotten
+// since or made anew.
 func Text(ctx context.Context, dir, name string) (text []byte, born string) {
 	var sum uint32
 	err := Read(ctx, dir, func(q db.Querier) error {
@@ -148,7 +156,8 @@ func Forget(ctx context.Context, dir, name string) error {
 	})
 }
 
-// SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since, or made to forget.
+// SetText replaces the text of a name. Where born is not "" it does nothing in a database that was made anew since, or
+// made to forget.
 func SetText(ctx context.Context, dir, name string, text []byte, born string) error {
 	return Change(ctx, dir, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Exec(ctx, `INSERT OR REPLACE INTO texts SELECT ?1, ?2, ?3 WHERE ?4 IN ('', (SELECT text FROM texts WHERE name = 'born'))`,

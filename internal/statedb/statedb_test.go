@@ -57,7 +57,8 @@ func TestMadeAnew(t *testing.T) {
 
 func inFile(t *testing.T, file, statement string) error {
 	t.Helper()
-	return statedb.Change(t.Context(), filepath.Dir(file), func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
+	return statedb.Change(t.Context(), filepath.Dir(file),
+		func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
 }
 
 // A damage that SQLite does not see: the text is none.

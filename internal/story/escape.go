@@ -7,18 +7,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// zeroWidth is a space without width. It parts characters that a host would make a link of, as Renovate and Dependabot do it.
+// zeroWidth is a space without width. It parts characters that a host would make a link of, as Renovate and Dependabot
+// do it.
 const zeroWidth = "&#8203;"
 
 // What a host makes links of in plain text: mentions, issues, addresses, commits.
 var (
 	linkStarts    = lazy.Expr(`(?i)@|#|://|www\.|\bGH-|(?:mailto|xmpp|javascript|data|tel):|\b[0-9a-f]{7,64}`)
 	markupEscapes = strings.NewReplacer( //nolint:gochecknoglobals // a table
-		`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "$", "&#36;", "`", "\\`", "^", `\^`, "!", `\!`)
+		`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+		"$", "&#36;", "`", "\\`", "^", `\^`, "!", `\!`)
 )
 
-// inlineText is a text of somebody else's as one line of Markdown that shows it, and in which nothing of it comes alive: no markup, HTML, mention, link,
-// image or formula. Code between backticks stays code.
+// inlineText is a text of somebody else's as one line of Markdown that shows it, and in which nothing of it comes
+// alive: no markup, HTML, mention, link, image or formula. Code between backticks stays code.
 func inlineText(text string) string {
 	text = result.Printable(strings.Join(strings.Fields(text), " "))
 	parts := strings.Split(text, "`")

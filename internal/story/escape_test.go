@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// alive finds in a line of Markdown, outside of code, what a host would make something of: each is preceded by no backslash or split by no space.
+// alive finds in a line of Markdown, outside of code, what a host would make something of: each is preceded by no
+// backslash or split by no space.
 var alive = map[string]*regexp.Regexp{
 	"HTML":       regexp.MustCompile(`<`),
 	"an entity":  regexp.MustCompile(`&`),
@@ -22,7 +23,8 @@ var alive = map[string]*regexp.Regexp{
 	"a line":     regexp.MustCompile(`\n`),
 }
 
-// code is a span of code as inert leaves it, behind an escaped backtick, or such a backtick alone: in a span no backslash escapes.
+// code is a span of code as inert leaves it, behind an escaped backtick, or such a backtick alone: in a span no
+// backslash escapes.
 var code = regexp.MustCompile("\\\\`|`[^`]+`")
 
 func checkInert(t *testing.T, text string) {
@@ -32,7 +34,9 @@ func checkInert(t *testing.T, text string) {
 	if strings.Contains(outside, "`") {
 		t.Errorf("%q: code does not end: %q", text, got)
 	}
-	outside = strings.NewReplacer("&#8203;", "\u2022", "&lt;", "x", "&gt;", "x", "&amp;", "x", "&#36;", "x").Replace(outside) // what inert itself writes
+	// what inert itself writes
+	outside = strings.NewReplacer("&#8203;", "\u2022", "&lt;", "x", "&gt;", "x", "&amp;", "x", "&#36;",
+		"x").Replace(outside)
 	for what, re := range alive {
 		if found := re.FindString(outside); found != "" {
 			t.Errorf("%q: %s comes alive: %q in %q", text, what, found, got)
@@ -45,10 +49,15 @@ func checkInert(t *testing.T, text string) {
 
 func hostile() []string {
 	return []string{
-		"@alice please look, and @org/team too", "fixes #12, GH-7 and a/b#9", "<img src=x onerror=alert(1)>", "<!-- hidden -->", "![x](https://evil.example/p.png)",
-		"[click](javascript:alert(1))", "see https://evil.example and www.evil.example or a@b.example", "mailto:a@b.example", "**bold** _it_ ~~gone~~ ***", "`code @alice` and `` two ``",
-		"``` fence", "`open", "` `", "``", "a `b` c ` d", "# heading", "- list", "1. list", "1) list", "+ x", "=== ", "--- ", "> quote", "| a | b |", "$x^2$ and $$y$$",
-		"commit 70ee311aa5 and 1234567890", "\x1b[31mred\x1b[0m \u202eevil", "line\nbreak\r\nmore", "&amp; &#64;alice &lt;b&gt;", "\\", "\\`", "\\[x](y)", "a\\", "<https://x.example>", "[^1]: note", "~~~", ":::", "@", "#", "://",
+		"@alice please look, and @org/team too", "fixes #12, GH-7 and a/b#9", "<img src=x onerror=alert(1)>",
+		"<!-- hidden -->", "![x](https://evil.example/p.png)",
+		"[click](javascript:alert(1))", "see https://evil.example and www.evil.example or a@b.example", "mailto:a@b.example",
+		"**bold** _it_ ~~gone~~ ***", "`code @alice` and `` two ``",
+		"``` fence", "`open", "` `", "``", "a `b` c ` d", "# heading", "- list", "1. list", "1) list", "+ x", "=== ", "--- ",
+		"> quote", "| a | b |", "$x^2$ and $$y$$",
+		"commit 70ee311aa5 and 1234567890", "\x1b[31mred\x1b[0m \u202eevil", "line\nbreak\r\nmore",
+		"&amp; &#64;alice &lt;b&gt;", "\\", "\\`", "\\[x](y)", "a\\", "<https://x.example>", "[^1]: note", "~~~", ":::", "@",
+		"#", "://",
 		"`a`@b`c`", "x`@y", "[!NOTE]", "a_b_c snake_case", "http`s://e.example`", "www`.`evil.example",
 	}
 }
@@ -75,7 +84,8 @@ func TestFence(t *testing.T) {
 		got := fence(text)
 		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 		bar := strings.TrimSuffix(lines[0], "text")
-		if lines[len(lines)-1] != bar || strings.Contains(strings.Join(lines[1:len(lines)-1], "\n"), bar) || strings.Contains(got, "\x1b") {
+		if lines[len(lines)-1] != bar || strings.Contains(strings.Join(lines[1:len(lines)-1], "\n"), bar) ||
+			strings.Contains(got, "\x1b") {
 			t.Errorf("fence(%q) = %q", text, got)
 		}
 	}

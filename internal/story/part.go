@@ -23,13 +23,14 @@ func (p *sessionPart) add(s commits.TiedSession) {
 	p.ties, p.linesWritten = append(p.ties, s.Ties...), p.linesWritten+s.Lines
 }
 
-// workTimes tells when a session worked for the commit of a tie: first is the time of its first edit that the commit holds (zero: unknown), end is
-// when the work was done.
+// workTimes tells when a session worked for the commit of a tie: first is the time of its first edit that the commit
+// holds (zero: unknown), end is when the work was done.
 type workTimes func(attribution.Tie) (first, end time.Time)
 
-// turnRange are the turns of a part, from ≤ turn < to. It begins with a prompt: the first one after the session's previous commit, or an earlier one that
-// led to an edit in these commits. It ends before the first prompt after these commits, because an agent's last words come after its commit. ties are
-// all ties of the session, also those to commits before which it only talked. A nil part is all of a session.
+// turnRange are the turns of a part, from ≤ turn < to. It begins with a prompt: the first one after the session's
+// previous commit, or an earlier one that led to an edit in these commits. It ends before the first prompt after these
+// commits, because an agent's last words come after its commit. ties are all ties of the session, also those to commits
+// before which it only talked. A nil part is all of a session.
 func (p *sessionPart) turnRange(timesOf workTimes, ties []attribution.Tie, turns []session.Turn) (from, to int) {
 	if p == nil || len(turns) == 0 {
 		return 0, math.MaxInt
@@ -62,8 +63,8 @@ func (p *sessionPart) turnRange(timesOf workTimes, ties []attribution.Tie, turns
 	return from, to
 }
 
-// endTurn is the index of the first prompt after a commit: the one at which the next captured part begins or, if several commits were captured with the
-// same part, the first one later than the work for the commit.
+// endTurn is the index of the first prompt after a commit: the one at which the next captured part begins or, if
+// several commits were captured with the same part, the first one later than the work for the commit.
 func endTurn(timesOf workTimes, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
 	behind := math.MaxInt
 	if t.Turn >= 0 && isCapturedAlone(t, ties) {
@@ -86,13 +87,15 @@ func endTurn(timesOf workTimes, t attribution.Tie, ties []attribution.Tie, turns
 	return turns[len(turns)-1].Index + 1
 }
 
-// isCapturedAlone reports whether no other commit was captured with the same part of the session, as happens in an import.
+// isCapturedAlone reports whether no other commit was captured with the same part of the session, as happens in an
+// import.
 func isCapturedAlone(t attribution.Tie, ties []attribution.Tie) bool {
 	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
 }
 
-// loadWorkTimes prepares workTimes for some ties. The work for a commit ended at its author date, which a rebase keeps, or with a later edit of the
-// session that an amend added. For a commit that is not here, it ended when the commit was captured.
+// loadWorkTimes prepares workTimes for some ties. The work for a commit ended at its author date, which a rebase keeps,
+// or with a later edit of the session that an amend added. For a commit that is not here, it ended when the commit was
+// captured.
 func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (workTimes, error) {
 	var shas []string
 	for _, tie := range ties {
@@ -116,9 +119,13 @@ func (t *builder) loadWorkTimes(ctx context.Context, ties []attribution.Tie) (wo
 	}, err
 }
 
-// currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the tie.
-func (t *builder) currentCommits(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
-	behind := slices.DeleteFunc(slices.Clone(ties), func(tie attribution.Tie) bool { return tie.Kind == session.TieTalked })
+// currentCommits are what amends and rebases made of the commits of ties, the latest first, and by SHA the kind of the
+// tie.
+func (t *builder) currentCommits(ctx context.Context,
+	ties []attribution.Tie,
+) (out []string, kinds map[string]string, err error) {
+	behind := slices.DeleteFunc(slices.Clone(ties),
+		func(tie attribution.Tie) bool { return tie.Kind == session.TieTalked })
 	all, err := commits.OfSession(ctx, t.index, t.repo, behind)
 	kinds = map[string]string{}
 	for _, c := range all {

@@ -13,7 +13,10 @@ func TestBounds(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
 	var turns []session.Turn
 	for i := range 6 {
-		turns = append(turns, session.Turn{Index: i, TS: at(10 * i), Role: map[int]string{0: session.RoleHuman, 1: session.RoleAssistant}[i%2]})
+		turns = append(turns, session.Turn{
+			Index: i, TS: at(10 * i),
+			Role: map[int]string{0: session.RoleHuman, 1: session.RoleAssistant}[i%2],
+		})
 	}
 	ties := []attribution.Tie{{SHA: "a", Turn: -1}, {SHA: "b", Turn: -1}}
 	for name, tt := range map[string]struct{ tie, edited, from, to int }{

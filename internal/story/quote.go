@@ -18,7 +18,8 @@ var (
 	rule    = lazy.Expr(`^\s*([-*_=]\s*){3,}$`)
 )
 
-// blockQuote quotes about the first so many words of a text as a Markdown block quote. "…" stands for code and tables, which are left out, and for the rest.
+// blockQuote quotes about the first so many words of a text as a Markdown block quote. "…" stands for code and tables,
+// which are left out, and for the rest.
 func blockQuote(text string, words int) string {
 	var out []string
 	add := func(line string) {
@@ -63,7 +64,8 @@ func asCode(text string) string {
 	return "`" + strings.ReplaceAll(session.OneLine(result.Printable(text)), "`", "'") + "`"
 }
 
-// writeList writes a heading, at most so many lines below it, and how many more there are. Without lines it writes nothing.
+// writeList writes a heading, at most so many lines below it, and how many more there are. Without lines it writes
+// nothing.
 func writeList(b *strings.Builder, head string, lines []string, most int) {
 	if len(lines) > 0 {
 		b.WriteString(head)
@@ -112,7 +114,8 @@ func distinctPrompts(turns []result.Turn) (out []result.Turn) {
 func lastWords(source string, turns []result.Turn) string {
 	last := ""
 	for _, t := range turns {
-		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsMark(t.Content) && session.TypedByPerson(source, t.Content) != "" {
+		if t.Role != session.RoleHuman && t.Content != session.Scrubbed && !session.IsMark(t.Content) &&
+			session.TypedByPerson(source, t.Content) != "" {
 			last = t.Content
 		}
 	}
@@ -126,14 +129,16 @@ var (
 	commandWrapper = lazy.Expr(`^(?:(?:[A-Za-z_]\w*=\S*|git rekal run(?: --)?|timeout(?: -\S+)* \S+|env|time|nice(?: -n \d+)?|nohup|sudo|command|exec|(?:ba|z)?sh -l?c)\s+)+`)
 )
 
-// exitMeansLittle matches programs whose exit status answers a question (grep, diff, test), or depends on others (curl, gh): if it is not 0, the
-// work need not have failed.
+// exitMeansLittle matches programs whose exit status answers a question (grep, diff, test), or depends on others (curl,
+// gh): if it is not 0, the work need not have failed.
 var exitMeansLittle = lazy.Expr(`^(?:cat|cmp|curl|diff|find|gh|git|grep|head|jq|kill|ls|pgrep|pkill|ps|rg|rm|sed|sleep|stat|tail|test|wc|which|\[)\b`)
 
-// failures are the calls whose command failed when it was last run. A command is a program with its subcommand ("go test", "npm run lint"). It counts as
-// run wherever a line holds it: behind "cd …", a wrapper or a pipe. But the exit status of a line with several commands says nothing certain of each.
+// failures are the calls whose command failed when it was last run. A command is a program with its subcommand ("go
+// test", "npm run lint"). It counts as run wherever a line holds it: behind "cd …", a wrapper or a pipe. But the exit
+// status of a line with several commands says nothing certain of each.
 func failures(calls []result.Tool) (out []result.Tool) {
-	last := map[string]int{} // by command: the index in calls of its last run if that failed; -1 if it did not, or nobody knows
+	// by command: the index in calls of its last run if that failed; -1 if it did not, or nobody knows
+	last := map[string]int{}
 	var order []string
 	for i, c := range calls {
 		if c.Cmd == "" {

@@ -33,8 +33,9 @@ type review struct {
 	failed       map[string][]string   // by session: the commands that failed when last run
 }
 
-// ReviewText is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words, the commands that failed when they
-// were last run, and the commits behind which it stands. It quotes, and never says itself what was decided, tried or done. Two pages are 1,000 words.
+// ReviewText is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words,
+// the commands that failed when they were last run, and the commits behind which it stands. It quotes, and never says
+// itself what was decided, tried or done. Two pages are 1,000 words.
 func ReviewText(s result.Story) string {
 	if s.Kind == db.KindMemory && len(s.Memories) > 0 {
 		return MemoryPage(s.Memories[0])
@@ -63,8 +64,9 @@ func (r *review) page(words int) {
 	r.writeRest()
 }
 
-// chooseSessions parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who is inferred is
-// named beside the others; of many sessions those are told whose tie is stronger, then those that wrote most lines.
+// chooseSessions parts the sessions that are told at length from those that are named: subagents are told with who
+// spawned them. Who is inferred is named beside the others; of many sessions those are told whose tie is stronger, then
+// those that wrote most lines.
 func (r *review) chooseSessions() {
 	var all, known []result.StorySession
 	for _, s := range r.story.Sessions {
@@ -78,7 +80,8 @@ func (r *review) chooseSessions() {
 		known = slices.Clone(all)
 	}
 	slices.SortStableFunc(known, func(a, b result.StorySession) int {
-		return cmp.Or(cmp.Compare(r.strongestTie(a), r.strongestTie(b)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
+		return cmp.Or(cmp.Compare(r.strongestTie(a), r.strongestTie(b)), cmp.Compare(b.Lines, a.Lines),
+			cmp.Compare(len(b.Said), len(a.Said)))
 	})
 	known = known[:min(len(known), fullMost)]
 	for _, s := range all {
@@ -124,8 +127,8 @@ func (r *review) writeHead() {
 	r.writeTokens()
 }
 
-// writeShare writes one sentence on who wrote the lines that the commits added. It never says that a person wrote a line: nobody knows that, even if no
-// session is behind a commit.
+// writeShare writes one sentence on who wrote the lines that the commits added. It never says that a person wrote a
+// line: nobody knows that, even if no session is behind a commit.
 func (r *review) writeShare() {
 	added, alone, wrote := 0, 0, 0
 	for _, c := range r.story.Commits {
@@ -162,7 +165,8 @@ func (r *review) writeTokens() {
 		}
 	}
 	if sum.Sessions > 0 {
-		fmt.Fprintf(r, "\nTokens of the whole sessions: %s (counted by %s).\n", sum, session.CountNoun(sum.Sessions, "transcript"))
+		fmt.Fprintf(r, "\nTokens of the whole sessions: %s (counted by %s).\n", sum,
+			session.CountNoun(sum.Sessions, "transcript"))
 	}
 }
 
@@ -201,7 +205,8 @@ func (r *review) writeSession(n int, s result.StorySession, words int) {
 // sessionFacts is a session's author, agent, time and length.
 func sessionFacts(s result.StorySession) string {
 	about := []string{s.Short, inlineText(s.Author), inlineText(s.Source)}
-	about = append(about, formatTime(s.StartedAt, "2 Jan 2006"), fmt.Sprintf("%s, %s", session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call")))
+	about = append(about, formatTime(s.StartedAt, "2 Jan 2006"),
+		fmt.Sprintf("%s, %s", session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call")))
 	if s.Part && len(s.Said) > 0 {
 		about = append(about, fmt.Sprintf("of these, turns %d to %d", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn))
 	}
@@ -260,7 +265,8 @@ func commitLine(c result.StoryCommit) string {
 	if c.Missing {
 		return result.ShortOID(c.Commit) + " (not in this clone)"
 	}
-	return fmt.Sprintf("%s %s (%s)", result.ShortOID(c.Commit), inlineText(session.Shorten(c.Subject, 80)), result.SumDiffstat(c.Files))
+	return fmt.Sprintf("%s %s (%s)", result.ShortOID(c.Commit), inlineText(session.Shorten(c.Subject, 80)),
+		result.SumDiffstat(c.Files))
 }
 
 // writeRest lists the memories, the sessions for which there is no room, and the commits without a known session.

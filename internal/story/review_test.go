@@ -18,11 +18,16 @@ func TestReviewIsShort(t *testing.T) {
 		s := result.Story{Kind: "range", Show: "a..b"}
 		for i := range sessions {
 			id := fmt.Sprintf("S%02d", i)
-			one := result.StorySession{ID: id, Short: id, Title: strings.Repeat("title ", 20), Author: "a@b.c", Source: "codex", Turns: 40, Purpose: strings.Repeat("the wish is long ", 50), PurposeTurn: -1}
+			one := result.StorySession{
+				ID: id, Short: id, Title: strings.Repeat("title ", 20), Author: "a@b.c", Source: "codex",
+				Turns: 40, Purpose: strings.Repeat("the wish is long ", 50), PurposeTurn: -1,
+			}
 			for n := range 20 {
 				said := strings.Repeat(fmt.Sprintf("no, column %d belongs elsewhere.\n\n", n), 5)
-				one.Said = append(one.Said, result.Turn{Turn: 2 * n, Role: "human", Content: said}, result.Turn{Turn: 2*n + 1, Role: "assistant", Content: "answer\n\n" + said})
-				one.Tools = append(one.Tools, result.Tool{Turn: 2 * n, Tool: "Edit", Path: "a.go"}, result.Tool{Turn: 2 * n, Tool: "Bash", Cmd: "make " + id, Exit: 2})
+				one.Said = append(one.Said, result.Turn{Turn: 2 * n, Role: "human", Content: said},
+					result.Turn{Turn: 2*n + 1, Role: "assistant", Content: "answer\n\n" + said})
+				one.Tools = append(one.Tools, result.Tool{Turn: 2 * n, Tool: "Edit", Path: "a.go"},
+					result.Tool{Turn: 2 * n, Tool: "Bash", Cmd: "make " + id, Exit: 2})
 			}
 			s.Sessions = append(s.Sessions, one)
 			s.Commits = append(s.Commits, result.StoryCommit{Commit: "0123456", Subject: "subject", Sessions: []string{id}})
@@ -44,39 +49,62 @@ func TestReviewIsShort(t *testing.T) {
 // TestReviewShare: a page says who wrote the added lines, and of none that a person did.
 func TestReviewShare(t *testing.T) {
 	commit := func(added int, sessions ...string) result.StoryCommit {
-		return result.StoryCommit{Commit: "0123456789", Sessions: sessions, Files: []result.Diffstat{{Path: "a", Added: added}}}
+		return result.StoryCommit{
+			Commit: "0123456789", Sessions: sessions,
+			Files: []result.Diffstat{{Path: "a", Added: added}},
+		}
 	}
 	for want, commits := range map[string][]result.StoryCommit{
 		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                                      {commit(8, "A")},
 		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; 3 (25 %) are of commits behind which no session is known; of 1 (8 %) it is not known who wrote them.\n": {commit(9, "A"), commit(3)},
 		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; 3 (100 %) are of commits behind which no session is known.\n":                                             {commit(3)},
 	} {
-		page := ReviewText(result.Story{Kind: "range", Show: "a..b", Commits: commits, Sessions: []result.StorySession{{ID: "A", Lines: 8}}})
+		page := ReviewText(result.Story{
+			Kind: "range", Show: "a..b", Commits: commits,
+			Sessions: []result.StorySession{{ID: "A", Lines: 8}},
+		})
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in\n%s", want, page)
 		}
 	}
-	if page := ReviewText(result.Story{Kind: "range", Show: "a..b", Commits: []result.StoryCommit{commit(0)}}); strings.Contains(page, "added line") {
+	if page := ReviewText(result.Story{
+		Kind: "range", Show: "a..b",
+		Commits: []result.StoryCommit{commit(0)},
+	}); strings.Contains(page, "added line") {
 		t.Errorf("nothing was added:\n%s", page)
 	}
 }
 
-// TestReviewQuotes: a page says what was asked and what the agent said last, and nothing of what lies between under a name of its own.
+// TestReviewQuotes: a page says what was asked and what the agent said last, and nothing of what lies between under a
+// name of its own.
 func TestReviewQuotes(t *testing.T) {
 	said := func(turns ...string) (out []result.Turn) {
 		for i, text := range turns {
 			who, text, _ := strings.Cut(text, ": ")
-			out = append(out, result.Turn{Turn: i, Role: map[string]string{"p": session.RoleHuman, "a": session.RoleAssistant}[who], Content: text})
+			out = append(out, result.Turn{Turn: i, Role: map[string]string{
+				"p": session.RoleHuman,
+				"a": session.RoleAssistant,
+			}[who], Content: text})
 		}
 		return out
 	}
 	turns := said("p: Implement the following plan:\n\n# Dark mode\n\n## Context\n\nPeople read at night, and `<body>` is **white**.\n\n## Steps\n\n- build – Build all binaries",
-		"a: We decided to drop `sqlx`, because the first try did not work.", "p: now the tests", "a: **Done.**\n\n```go\nx\n```\n\n- Reverted nothing\n2. kept `<url>` and `a**b`")
-	sure := result.StorySession{ID: "A", Short: "A", Title: "Dark mode", Said: turns, Purpose: session.PurposeOfPrompt(turns[0].Content)}
-	guess := result.StorySession{ID: "B", Short: "B", Title: "Elsewhere", Said: said("p: what else", "a: nothing"), Purpose: "what else"}
+		"a: We decided to drop `sqlx`, because the first try did not work.", "p: now the tests",
+		"a: **Done.**\n\n```go\nx\n```\n\n- Reverted nothing\n2. kept `<url>` and `a**b`")
+	sure := result.StorySession{
+		ID: "A", Short: "A", Title: "Dark mode", Said: turns,
+		Purpose: session.PurposeOfPrompt(turns[0].Content),
+	}
+	guess := result.StorySession{
+		ID: "B", Short: "B", Title: "Elsewhere", Said: said("p: what else", "a: nothing"),
+		Purpose: "what else",
+	}
 	s := result.Story{
 		Kind: "commit", Show: "HEAD", Sessions: []result.StorySession{sure, guess},
-		Commits: []result.StoryCommit{{Commit: "0123456789", Subject: "Dark mode", Sessions: []string{"A", "B"}, Ties: map[string]string{"A": "wrote", "B": "talked"}, Files: []result.Diffstat{{Path: "a.css", Added: 1}}}},
+		Commits: []result.StoryCommit{{
+			Commit: "0123456789", Subject: "Dark mode", Sessions: []string{"A", "B"},
+			Ties: map[string]string{"A": "wrote", "B": "talked"}, Files: []result.Diffstat{{Path: "a.css", Added: 1}},
+		}},
 	}
 	want := `## The sessions behind HEAD
 
@@ -117,12 +145,14 @@ A · at no known time · 0 turns, 0 tool calls
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	s.Commits[0].Ties["A"] = "inferred"
-	if page := ReviewText(s); !strings.Contains(page, "### 2. Elsewhere") || strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
+	if page := ReviewText(s); !strings.Contains(page, "### 2. Elsewhere") ||
+		strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
 		t.Errorf("where nothing is known:\n%s", page)
 	}
 }
 
-// TestReviewSteps: of a session with several commits a page says what was asked for each; a prompt that led to one is quoted, however short.
+// TestReviewSteps: of a session with several commits a page says what was asked for each; a prompt that led to one is
+// quoted, however short.
 func TestReviewSteps(t *testing.T) {
 	at := func(minute int) string { return fmt.Sprintf("2026-03-04T10:%02d:00Z", minute) }
 	one := result.StorySession{ID: "A", Short: "A", Title: "Dark mode", Purpose: "dark mode", StartedAt: at(0)}
@@ -140,9 +170,18 @@ func TestReviewSteps(t *testing.T) {
 	say(7, session.RoleAssistant, "They pass.")
 	say(8, session.RoleHuman, "thanks")
 	commit := func(sha, subject string, minute int) result.StoryCommit {
-		return result.StoryCommit{Commit: sha, Subject: subject, TS: at(minute), Sessions: []string{"A"}, Ties: map[string]string{"A": "wrote"}}
+		return result.StoryCommit{
+			Commit: sha, Subject: subject, TS: at(minute), Sessions: []string{"A"},
+			Ties: map[string]string{"A": "wrote"},
+		}
 	}
-	s := result.Story{Kind: "range", Show: "a..b", Sessions: []result.StorySession{one}, Commits: []result.StoryCommit{commit("aaaaaaaaa", "Dark", 3), commit("bbbbbbbbb", "Colours", 3), commit("ccccccccc", "Tests", 6)}}
+	s := result.Story{
+		Kind: "range", Show: "a..b", Sessions: []result.StorySession{one},
+		Commits: []result.StoryCommit{
+			commit("aaaaaaaaa", "Dark", 3), commit("bbbbbbbbb", "Colours", 3),
+			commit("ccccccccc", "Tests", 6),
+		},
+	}
 	page := ReviewText(s)
 	for _, want := range []string{
 		"**What was asked for each commit** (wrote lines):\n\n- aaaaaaa Dark (0 files, +0 −0)\n- bbbbbbb Colours (0 files, +0 −0)\n  - number 2: ",

@@ -39,8 +39,8 @@ func stepsOf(s result.StorySession, commits []result.StoryCommit) (out []step) {
 // leastPrompt is how many words of a prompt are quoted at least: of fewer nothing is understood.
 const leastPrompt = 12
 
-// fitPrompts quotes prompts, by turn: each whole if all are about so many words, else as many words of each as there is room for; at last those alone
-// that led to a commit, and the longest.
+// fitPrompts quotes prompts, by turn: each whole if all are about so many words, else as many words of each as there is
+// room for; at last those alone that led to a commit, and the longest.
 func fitPrompts(asked []result.Turn, steps []step, words int) map[int]string {
 	led := map[int]bool{}
 	for _, at := range steps {
@@ -73,7 +73,10 @@ func fitPrompts(asked []result.Turn, steps []step, words int) map[int]string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(rank(a)-rank(b), countWords(texts[b])-countWords(texts[a])) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(rank(a)-rank(b),
+			countWords(texts[b])-countWords(texts[a]))
+	})
 	out := map[int]string{}
 	for _, i := range order {
 		if words -= min(countWords(texts[i]), long); words < 0 && len(out) > 0 {
@@ -97,7 +100,8 @@ func quoted(turns []result.Turn, texts map[int]string) (out []string) {
 	return out
 }
 
-// writeSteps lists the commits of a session, each with the prompts that led to it and the last answer, in about so many words beside those of the prompts.
+// writeSteps lists the commits of a session, each with the prompts that led to it and the last answer, in about so many
+// words beside those of the prompts.
 func (r *review) writeSteps(s result.StorySession, steps []step, asked []result.Turn, texts map[int]string, words int) {
 	head := "\n**What was asked for each commit:**\n\n"
 	tie := sharedTie(s, steps)
@@ -123,7 +127,8 @@ func (r *review) writeSteps(s result.StorySession, steps []step, asked []result.
 			fmt.Fprintf(r, "  - %s\n", text)
 		}
 		if last := lastWords(s.Source, at.said); last != "" && i < len(steps)-1 {
-			fmt.Fprintf(r, "  - *then the agent:* %s\n", inlineText(firstWords(plainWords(last), max(words/len(steps), leastPrompt))))
+			fmt.Fprintf(r, "  - *then the agent:* %s\n", inlineText(firstWords(plainWords(last),
+				max(words/len(steps), leastPrompt))))
 		}
 	}
 }

@@ -1,11 +1,11 @@
-// Package story tells the conversation behind a commit, a range, a session, a memory or a line: prompts, answers, tool calls, and what each
-// commit changed.
+// Package story tells the conversation behind a commit, a range, a session, a memory or a line: prompts, answers, tool
+// calls, and what each commit changed.
 //
-// In: what was typed, an open and current index, the repository. Out: one result.Story, and from it, by pure functions, a page of Markdown for
-// reviewers (ReviewText), or a whole session as Markdown (SessionPage).
+// In: what was typed, an open and current index, the repository. Out: one result.Story, and from it, by pure functions,
+// a page of Markdown for reviewers (ReviewText), or a whole session as Markdown (SessionPage).
 //
-// Promises: no purged item is in a story; text of sessions stays text in Markdown, whatever markup, mention, link or HTML it holds; the same
-// index and repository give the same story. It calls no model and writes nothing.
+// Promises: no purged item is in a story; text of sessions stays text in Markdown, whatever markup, mention, link or
+// HTML it holds; the same index and repository give the same story. It calls no model and writes nothing.
 package story
 
 import (
@@ -53,8 +53,8 @@ type builder struct {
 	out     result.Story
 }
 
-// Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
-// revisions and lines.
+// Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or
+// what recall returns for revisions and lines.
 func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, asOf AsOf) (result.Story, error) {
 	t := &builder{asOf: asOf, index: index, repo: repo, out: result.Story{
 		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
@@ -104,7 +104,8 @@ func (t *builder) addNamed(ctx context.Context, text string) error {
 	return t.addRevision(ctx, what.Rev)
 }
 
-// addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said around that turn, and the commits of then.
+// addSession adds a whole session, with its commits; or, for a turn ≥ 0, what was said around that turn, and the
+// commits of then.
 func (t *builder) addSession(ctx context.Context, id string, turn int) error {
 	s, kinds, err := t.readSession(ctx, id, nil)
 	if err != nil {
@@ -421,7 +422,8 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 	return out, kinds, nil
 }
 
-// uncommittedPaths are the paths that a session edited and that none of its commits changed, under their names today or then.
+// uncommittedPaths are the paths that a session edited and that none of its commits changed, under their names today or
+// then.
 func (t *builder) uncommittedPaths(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
 	files, err := t.index.SessionFiles(ctx, id)
 	if err != nil {

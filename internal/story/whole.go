@@ -14,9 +14,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
-// out. One of the two it gives is nil.
-func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, visit func(*result.StorySession, *result.Memory) error) error {
+// Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of
+// all with nil. What was scrubbed is left out. One of the two it gives is nil.
+func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string,
+	visit func(*result.StorySession, *result.Memory) error,
+) error {
 	t := &builder{index: index, repo: repo}
 	if err := t.loadIDs(ctx); err != nil {
 		return err
@@ -33,7 +35,9 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, v
 	return nil
 }
 
-func (t *builder) giveSession(ctx context.Context, id string, visit func(*result.StorySession, *result.Memory) error) error {
+func (t *builder) giveSession(ctx context.Context, id string,
+	visit func(*result.StorySession, *result.Memory) error,
+) error {
 	t.out.Memories = nil
 	if err := t.addMemory(ctx, id); err != nil {
 		return err
@@ -64,11 +68,13 @@ func FileName(at, id, title string) string {
 	return strings.TrimRight(day+"-"+id+"-"+strings.ToLower(strings.Join(words, "-")), "-") + ".md"
 }
 
-// SessionPage is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.
+// SessionPage is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind
+// it.
 func SessionPage(s result.StorySession) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inlineText(s.Title), "(no title)"))
-	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inlineText(s.Author), inlineText(s.Source), formatTime(s.StartedAt, "2 Jan 2006 15:04 UTC"),
+	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inlineText(s.Author), inlineText(s.Source),
+		formatTime(s.StartedAt, "2 Jan 2006 15:04 UTC"),
 		session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call"))
 	if len(s.Commits) > 0 {
 		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shortCommits(s.Commits), ", "))
@@ -120,5 +126,6 @@ func shortCommits(shas []string) (out []string) {
 
 // MemoryPage is a memory as Markdown.
 func MemoryPage(m result.Memory) string {
-	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inlineText(m.Title), "(no title)"), m.ID, inlineText(m.Author), formatTime(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
+	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inlineText(m.Title), "(no title)"), m.ID,
+		inlineText(m.Author), formatTime(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
 }

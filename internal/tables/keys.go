@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// The tables keep these keys, but don't declare them to DuckDB: with PRIMARY KEY and REFERENCES data.db of 225,000 turns took 3.6 seconds to make
-// instead of 2.4, and 115 MB instead of 52 (DuckDB 1.4.1). Broken checks all of them.
+// The tables keep these keys, but don't declare them to DuckDB: with PRIMARY KEY and REFERENCES data.db of 225,000
+// turns took 3.6 seconds to make instead of 2.4, and 115 MB instead of 52 (DuckDB 1.4.1). Broken checks all of them.
 
 // key is a column of a table, or several, whose values are unique together.
 type key struct{ table, columns string }
@@ -70,7 +70,8 @@ func (d *DB) Broken(ctx context.Context, kind materialize.SQLFile) (lines []stri
 		return nil
 	}
 	for _, k := range keysOf[kind] {
-		rows := fmt.Sprintf("SELECT 1 FROM %s GROUP BY %s HAVING count(*) > 1 OR bool_or((%s) IS NULL)", k.table, k.columns, strings.ReplaceAll(k.columns, ", ", ") IS NULL OR ("))
+		rows := fmt.Sprintf("SELECT 1 FROM %s GROUP BY %s HAVING count(*) > 1 OR bool_or((%s) IS NULL)", k.table, k.columns,
+			strings.ReplaceAll(k.columns, ", ", ") IS NULL OR ("))
 		if err := ask(fmt.Sprintf("%s(%s) is no key", k.table, k.columns), rows); err != nil {
 			return nil, checked, err
 		}

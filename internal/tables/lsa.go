@@ -11,15 +11,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
-// maxTaught is how many sessions a model of latent semantic analysis is trained on: of more, every second, third, … one. A larger sample
-// gives no better model.
+// maxTaught is how many sessions a model of latent semantic analysis is trained on: of more, every second, third, …
+// one. A larger sample gives no better model.
 const maxTaught = 1500
 
 // lsaModel is what its vectors are stored under.
 const lsaModel = "lsa-v1"
 
-// fillLSA adds to session_embeddings a vector of each session and memory by latent semantic analysis of them all, dated as the index is. Search
-// makes no use of these: the embedding model tells more (docs/lab/search.md).
+// fillLSA adds to session_embeddings a vector of each session and memory by latent semantic analysis of them all, dated
+// as the index is. Search makes no use of these: the embedding model tells more (docs/lab/search.md).
 func fillLSA(ctx context.Context, conn *sql.Conn, from *db.DB) error {
 	var ids []string
 	err := db.Each(ctx, from, func(rows *db.Rows) error {

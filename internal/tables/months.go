@@ -75,7 +75,8 @@ func (r *repositoryExport) write(ctx context.Context) error {
 	return nil
 }
 
-// writeChunks writes chunks until none is left. A helper opens the index once more, and does nothing if the index moved on meanwhile.
+// writeChunks writes chunks until none is left. A helper opens the index once more, and does nothing if the index moved
+// on meanwhile.
 func (r *repositoryExport) writeChunks(ctx context.Context, asHelper bool, next <-chan chunk) (err error) {
 	from := r.from
 	if asHelper {
@@ -160,7 +161,8 @@ const monthsOfSessions = `SELECT session, month, sum(n) FROM (
 	UNION ALL SELECT id, strftime('%Y-%m', coalesce(started_at, captured_at) / 1000000, 'unixepoch'), 0 FROM sessions)
 	GROUP BY session, month ORDER BY session, month`
 
-// sessionSums tell apart what sessions that are not purged were made of: their row, and the commits of ledgers that hold their parts.
+// sessionSums tell apart what sessions that are not purged were made of: their row, and the commits of ledgers that
+// hold their parts.
 func sessionSums(ctx context.Context, from *db.DB) (map[string][]byte, error) {
 	sums := map[string][]byte{}
 	err := db.Each(ctx, from, func(rows *db.Rows) error {
@@ -266,7 +268,8 @@ func (t table) limitedTo(ids []string) (table, []any) {
 
 // contentSums tells months of equal rows: how many there are, and two sums of their hashes.
 func (d *DB) contentSums(ctx context.Context, t exportedTable, text bool) (map[string]string, error) {
-	rows, err := d.sql.QueryContext(ctx, "SELECT month, concat_ws('-', count(*), bit_xor(hash(r)), sum(hash(r))::HUGEINT) FROM ("+t.rows(text)+") r GROUP BY month")
+	rows, err := d.sql.QueryContext(ctx,
+		"SELECT month, concat_ws('-', count(*), bit_xor(hash(r)), sum(hash(r))::HUGEINT) FROM ("+t.rows(text)+") r GROUP BY month")
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -283,13 +286,16 @@ func (d *DB) contentSums(ctx context.Context, t exportedTable, text bool) (map[s
 }
 
 // copyMonths writes the files of some months of a table.
-func (r *repositoryExport) copyMonths(ctx context.Context, d *DB, t exportedTable, scratch string, months []string, contents map[string]string) error {
+func (r *repositoryExport) copyMonths(ctx context.Context, d *DB, t exportedTable, scratch string, months []string,
+	contents map[string]string,
+) error {
 	if len(months) == 0 {
 		return nil
 	}
 	to := filepath.Join(scratch, t.name)
-	if _, err := d.sql.ExecContext(ctx, fmt.Sprintf("COPY (SELECT * FROM (%s) WHERE month IN ('%s') ORDER BY month, %s) TO '%s' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (month))",
-		t.rows(r.e.manifest.Text), strings.Join(months, "', '"), t.order, escapeQuotes(to))); err != nil {
+	if _, err := d.sql.ExecContext(ctx,
+		fmt.Sprintf("COPY (SELECT * FROM (%s) WHERE month IN ('%s') ORDER BY month, %s) TO '%s' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (month))",
+			t.rows(r.e.manifest.Text), strings.Join(months, "', '"), t.order, escapeQuotes(to))); err != nil {
 		return classify(err)
 	}
 	written, err := filepath.Glob(filepath.Join(escapeGlob(to), "month=*", "*.parquet"))

@@ -1,9 +1,11 @@
-// Package tables is the only package with DuckDB. It makes data.db and index.db from the index, and runs a user's SQL on them.
+// Package tables is the only package with DuckDB. It makes data.db and index.db from the index, and runs a user's SQL
+// on them.
 //
-// In: the open index. Out: rows. Nothing else reads these files. They are updated when a statement asks, each in a new file that replaces
-// the old one.
+// In: the open index. Out: rows. Nothing else reads these files. They are updated when a statement asks, each in a new
+// file that replaces the old one.
 //
-// Promises: a damaged or outdated file is made anew; a statement is one SELECT, reads only its database, and ends within its limits.
+// Promises: a damaged or outdated file is made anew; a statement is one SELECT, reads only its database, and ends
+// within its limits.
 package tables
 
 import (
@@ -41,9 +43,9 @@ type DB struct {
 // catalog is the name under which a file is attached; see attach.
 const catalog = "rekal"
 
-// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 4 million turns
-// are made with 256 MB, and could not be with 128. Extensions are never fetched: DuckDB's core is all that is used. A reader
-// has no business with more than a gigabyte of disk.
+// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 4 million
+// turns are made with 256 MB, and could not be with 128. Extensions are never fetched: DuckDB's core is all that is
+// used. A reader has no business with more than a gigabyte of disk.
 const (
 	toRead   = "threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
 	toMake   = "threads=2&memory_limit=256MB"
@@ -61,8 +63,9 @@ const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
 // fileHeaders is how many bytes stand before the blocks of a file.
 const fileHeaders = 3 * 4096
 
-// openReady opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt,
-// errSchema, or errBehind for a file that was made in another state, where the cause is one of those.
+// openReady opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission,
+// errLocked, errCorrupt, errSchema, or errBehind for a file that was made in another state, where the cause is one of
+// those.
 func openReady(ctx context.Context, path, state string) (*DB, error) {
 	file, err := os.Open(path) // what the operating system has to say, in its own words, before DuckDB does
 	if err != nil {
@@ -94,8 +97,9 @@ func createInMemory(ctx context.Context, folder, ddl string) (*DB, error) {
 	})
 }
 
-// connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'. Afterwards the engine can
-// open no other file, but those below the folder if one is given, and no setting can be changed.
+// connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'.
+// Afterwards the engine can open no other file, but those below the folder if one is given, and no setting can be
+// changed.
 func connect(path, folder, limits, options string, begin func(*DB) error) (*DB, error) {
 	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attachFile(path, folder, options))
 	if err != nil {
@@ -143,15 +147,17 @@ func spillDir(path string, pid int) string {
 // escapeQuotes is text for a string literal.
 func escapeQuotes(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
-// stateTable is the table whose comment says in which state the file was made: no row of any table, which are the same however the index grew.
+// stateTable is the table whose comment says in which state the file was made: no row of any table, which are the same
+// however the index grew.
 const stateTable = "ledger_cursor"
 
 // check compares the state in which a file was made, and its length.
 func (d *DB) check(ctx context.Context, path, state string) error {
 	var have sql.NullString
 	var blocks int64
-	err := d.sql.QueryRowContext(ctx, "SELECT comment, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+
-		"') FROM duckdb_tables() WHERE table_name = '"+stateTable+"'").Scan(&have, &blocks)
+	err := d.sql.QueryRowContext(ctx,
+		"SELECT comment, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+
+			"') FROM duckdb_tables() WHERE table_name = '"+stateTable+"'").Scan(&have, &blocks)
 	if err != nil {
 		return classify(err)
 	}
@@ -179,7 +185,8 @@ func classify(err error) error {
 		}
 		return err
 	}
-	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
+	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") ||
+		strings.Contains(e.Msg, "could not allocate block") {
 		first, _, _ := strings.Cut(e.Msg, "\n")
 		return fmt.Errorf("database needs more memory: %s", first)
 	}

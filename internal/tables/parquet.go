@@ -24,19 +24,22 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-// An export is a folder of Parquet files for other engines, one or more for each table, repository and month (UTC) of the rows:
+// An export is a folder of Parquet files for other engines, one or more for each table, repository and month (UTC) of
+// the rows:
 //
 //	manifest.json
 //	turns/repository=github.com-acme-shop/month=2026-03/9f2c51aa03b7e4d1.parquet
 //
-// A file is named by its sum and never changed. A run makes new files elsewhere, puts them into place, replaces the manifest, and then removes what
-// the manifest does not list any more. The folder is one here, or one of a bucket (place.go).
+// A file is named by its sum and never changed. A run makes new files elsewhere, puts them into place, replaces the
+// manifest, and then removes what the manifest does not list any more. The folder is one here, or one of a bucket
+// (place.go).
 //
-// Most rows are those of sessions' turns, calls and requests. Which months of them changed is told by what their sessions were made of, so that
-// only these are read. Months are written side by side, each by an engine of its own.
+// Most rows are those of sessions' turns, calls and requests. Which months of them changed is told by what their
+// sessions were made of, so that only these are read. Months are written side by side, each by an engine of its own.
 const (
 	manifestName = "manifest.json"
-	exportKind   = materialize.SQLFile("parquet 4") // another number has all files written anew, when exportedTables changes
+	// another number has all files written anew, when exportedTables changes
+	exportKind = materialize.SQLFile("parquet 4")
 )
 
 // exportedTable is which rows are exported: t is the table, s their session, c their checkpoint.
@@ -59,14 +62,30 @@ const (
 var exportedTables = []exportedTable{
 	{"sessions", "sessions s", ofStart, "s.*", "title", "id", false},
 	{"turns", "turns" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "content", "session_id, turn_index", true},
-	{"tool_calls", "tool_calls" + ofSession + " LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index", "coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix, program", "session_id, call_order", true},
+	{
+		"tool_calls", "tool_calls" + ofSession +
+			" LEFT JOIN turns u ON u.session_id = t.session_id AND u.turn_index = t.turn_index",
+		"coalesce(u.ts, " + ofStart + ")", "t.*", "cmd_prefix, program", "session_id, call_order", true,
+	},
 	{"usage", "usage" + ofSession, "coalesce(t.ts, " + ofStart + ")", "t.*", "", "session_id, turn_index, request", true},
 	{"checkpoints", "checkpoints t", "t.ts", "t.*", "", "ts, id", false},
-	{"files_touched", "files_touched t JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, id", false},
-	{"checkpoint_sessions", "checkpoint_sessions" + ofSession + " JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "", "checkpoint_id, session_id", false},
+	{
+		"files_touched", "files_touched t JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts", "t.*", "",
+		"checkpoint_id, id", false,
+	},
+	{
+		"checkpoint_sessions", "checkpoint_sessions" + ofSession + " JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts",
+		"t.*", "", "checkpoint_id, session_id", false,
+	},
 	{"memories", "memories t", "t.ts", "t.*", "title, content", "id", false},
-	{"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "", "git_sha, path, session_id, ts, lines", false},
-	{"session_facets", "session_facets" + ofSession, ofStart, "t.* EXCLUDE (left_paths, left_blobs)", "title", "session_id", false},
+	{
+		"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "",
+		"git_sha, path, session_id, ts, lines", false,
+	},
+	{
+		"session_facets", "session_facets" + ofSession, ofStart, "t.* EXCLUDE (left_paths, left_blobs)", "title",
+		"session_id", false,
+	},
 	{"head_lines", "head_lines t", "t.ts", "t.*", "", "path, whose, session_id", false},
 }
 
@@ -77,8 +96,8 @@ type Head struct {
 	Lines  []HeadLines
 }
 
-// HeadLines are lines of a file: of a session that is known to have written them, of commits of no known session, or of commits of sessions that are
-// not known to have written them.
+// HeadLines are lines of a file: of a session that is known to have written them, of commits of no known session, or of
+// commits of sessions that are not known to have written them.
 type HeadLines struct {
 	Path, Whose, Session string // Whose is "session", "no_session" or "unknown"; Session is "" but for the first
 	N                    int
@@ -109,8 +128,9 @@ func (d *DB) fillHead(ctx context.Context, head Head) error {
 
 // Manifest is what an export holds.
 type Manifest struct {
-	Schema       int                           `json:"schema"`
-	Text         bool                          `json:"text"` // false: without prompts, answers, titles, commands and memories
+	Schema int `json:"schema"`
+	// false: without prompts, answers, titles, commands and memories
+	Text         bool                          `json:"text"`
 	Repositories map[string]ExportedRepository `json:"repositories"`
 	Files        []ExportedFile                `json:"files"` // sorted by path
 }
@@ -131,7 +151,8 @@ type ExportedFile struct {
 	Month      string `json:"month"` // "2026-03"
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
-	// Content is how many rows, and hashes of them, of all files of this table, repository and month; "" for those that Months tell of.
+	// Content is how many rows, and hashes of them, of all files of this table, repository and month; "" for those that
+	// Months tell of.
 	Content string `json:"content"`
 }
 
@@ -158,8 +179,8 @@ type freshFile struct {
 // ErrExport is a folder that can't take this export.
 var ErrExport = errors.New("another folder is needed")
 
-// OpenExport begins a run into a folder, which is made if needed, for its owner alone. Without text, prompts, answers, titles, commands and
-// memories stay out. The error is an ErrExport where the folder holds something else.
+// OpenExport begins a run into a folder, which is made if needed, for its owner alone. Without text, prompts, answers,
+// titles, commands and memories stay out. The error is an ErrExport where the folder holds something else.
 func OpenExport(ctx context.Context, dir string, text bool) (*Export, error) {
 	to, err := openFolder(ctx, dir)
 	if err != nil {
@@ -179,7 +200,10 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 			err = errors.Join(fmt.Errorf("export to %q: %w", name, err), to.close())
 		}
 	}()
-	e = &Export{name: name, to: to, engines: make(chan struct{}, min(runtime.GOMAXPROCS(0), maxEngines)), added: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}}}
+	e = &Export{
+		name: name, to: to, engines: make(chan struct{}, min(runtime.GOMAXPROCS(0), maxEngines)),
+		added: map[string]bool{}, manifest: Manifest{Schema: 1, Text: text, Repositories: map[string]ExportedRepository{}},
+	}
 	if e.read, err = to.manifest(ctx); err == nil {
 		err = json.Unmarshal(e.read, &e.manifest)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -197,9 +221,12 @@ func openExport(ctx context.Context, name string, to place, text bool) (e *Expor
 	return e, err
 }
 
-// Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters, digits, '.', '_' and '-'.
-// Lines are counted where the index, or the commit at HEAD, is another than at the last run. It may be called side by side.
-func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head string, lines func() (Head, error)) error {
+// Add writes what is new or changed in a repository, for Finish to publish. A name is a value in a path: letters,
+// digits, '.', '_' and '-'. Lines are counted where the index, or the commit at HEAD, is another than at the last run.
+// It may be called side by side.
+func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head string,
+	lines func() (Head, error),
+) error {
 	state, err := stateOf(ctx, exportKind, from, false)
 	if err != nil {
 		return err
@@ -229,13 +256,15 @@ func (e *Export) Add(ctx context.Context, name, source string, from *db.DB, head
 	return nil
 }
 
-// beginRepository registers a repository with the export, and finds what is already exported of it. same says that nothing has changed.
+// beginRepository registers a repository with the export, and finds what is already exported of it. same says that
+// nothing has changed.
 func (e *Export) beginRepository(r *repositoryExport, now ExportedRepository) (same bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old, there := e.manifest.Repositories[r.name]
 	if e.added[r.name] || there && old.Source != now.Source {
-		return false, fmt.Errorf("export: %q is %s already: two repositories of one name need two folders", r.name, old.Source)
+		return false, fmt.Errorf("export: %q is %s already: two repositories of one name need two folders", r.name,
+			old.Source)
 	}
 	e.added[r.name], r.oldMonths, r.old = true, old.Months, map[string][]ExportedFile{}
 	for _, f := range e.manifest.Files {
@@ -270,7 +299,8 @@ func sumOf(path string) (int64, string, error) {
 	return n, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Finish publishes what Add wrote, and tells how many files are new and were removed. Where nothing changed it writes nothing.
+// Finish publishes what Add wrote, and tells how many files are new and were removed. Where nothing changed it writes
+// nothing.
 func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	slices.SortFunc(e.manifest.Files, func(a, b ExportedFile) int { return cmp.Compare(a.Path, b.Path) })
 	text, err := json.MarshalIndent(e.manifest, "", " ")
@@ -293,8 +323,9 @@ func (e *Export) Finish(ctx context.Context) (written, removed int, err error) {
 	return len(e.fresh), len(old), nil
 }
 
-// unlistedFiles are the files of this run's repositories that the manifest does not list: files that this run replaces, and files of
-// runs that died. They are listed before the manifest is replaced: files that appear in a bucket after that belong to another run.
+// unlistedFiles are the files of this run's repositories that the manifest does not list: files that this run replaces,
+// and files of runs that died. They are listed before the manifest is replaced: files that appear in a bucket after
+// that belong to another run.
 func (e *Export) unlistedFiles(ctx context.Context) (old []string, err error) {
 	listed := map[string]bool{}
 	for _, f := range e.manifest.Files {

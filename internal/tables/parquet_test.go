@@ -22,8 +22,14 @@ func TestExport(t *testing.T) {
 		written, removed int
 		turns            []string
 	}{
-		{"all", nil, 3, 0, []string{first + " shop 2026-03 one", first + " shop 2026-03 two", second + " shop 2026-03 one", second + " shop 2026-03 two"}},
-		{"nothing new", nil, 0, 0, []string{first + " shop 2026-03 one", first + " shop 2026-03 two", second + " shop 2026-03 one", second + " shop 2026-03 two"}},
+		{"all", nil, 3, 0, []string{
+			first + " shop 2026-03 one", first + " shop 2026-03 two", second + " shop 2026-03 one",
+			second + " shop 2026-03 two",
+		}},
+		{"nothing new", nil, 0, 0, []string{
+			first + " shop 2026-03 one", first + " shop 2026-03 two",
+			second + " shop 2026-03 one", second + " shop 2026-03 two",
+		}},
 		{"one purged", []string{first}, 3, 3, []string{second + " shop 2026-03 one", second + " shop 2026-03 two"}},
 		{"all purged", []string{first, second}, 0, 3, nil},
 	} {
@@ -50,10 +56,14 @@ func TestExport(t *testing.T) {
 func TestExportHead(t *testing.T) {
 	const session = "01KAB3F9AAAAAAAAAAAAAAAAA1"
 	dir, from := filepath.Join(t.TempDir(), "lake"), index(t, session)
-	head := tables.Head{Commit: "c1", TS: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Lines: []tables.HeadLines{{"a.go", "session", session, 3}, {"a.go", "unknown", "", 2}}}
+	head := tables.Head{
+		Commit: "c1", TS: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+		Lines: []tables.HeadLines{{"a.go", "session", session, 3}, {"a.go", "unknown", "", 2}},
+	}
 	columns := "git_sha, month, path, whose, session_id, line_count"
 	export(t, dir, from, head)
-	harness.Equal(t, "lines", []string{"c1 2026-04 a.go session " + session + " 3", "c1 2026-04 a.go unknown 2"}, readRows(t, dir, "head_lines", columns))
+	harness.Equal(t, "lines", []string{"c1 2026-04 a.go session " + session + " 3", "c1 2026-04 a.go unknown 2"},
+		readRows(t, dir, "head_lines", columns))
 	if written, removed := export(t, dir, from, head); written+removed != 0 {
 		t.Errorf("nothing new: wrote %d, removed %d", written, removed)
 	}
@@ -72,7 +82,8 @@ func purge(t *testing.T, d *db.DB, ids []string) {
 		err = tx.SetPurged(t.Context(), ids)
 	}
 	if err == nil {
-		err = tx.SetCursor(t.Context(), map[string]string{"refs/heads/rekal/a@b.c": ids[len(ids)-1]}) // a purge stands in a ledger
+		// a purge stands in a ledger
+		err = tx.SetCursor(t.Context(), map[string]string{"refs/heads/rekal/a@b.c": ids[len(ids)-1]})
 	}
 	if err == nil {
 		err = tx.Commit(t.Context())
@@ -88,7 +99,8 @@ func export(t *testing.T, dir string, from *db.DB, head tables.Head) (written, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = e.Add(context.Background(), "shop", "example.com/shop", from, head.Commit, func() (tables.Head, error) { return head, nil }); err == nil {
+	if err = e.Add(context.Background(), "shop", "example.com/shop", from, head.Commit,
+		func() (tables.Head, error) { return head, nil }); err == nil {
 		written, removed, err = e.Finish(t.Context())
 	}
 	if err != nil {
@@ -112,7 +124,8 @@ func readRows(t *testing.T, dir, table, columns string) (out []string) {
 	if len(files) != 1 {
 		t.Fatalf("files of %s: %q", table, files)
 	}
-	rows, err := d.Query("SELECT concat_ws(' ', "+columns+") FROM read_parquet([?]) WHERE ts IS NOT NULL ORDER BY 1", files[0])
+	rows, err := d.Query("SELECT concat_ws(' ', "+columns+") FROM read_parquet([?]) WHERE ts IS NOT NULL ORDER BY 1",
+		files[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,8 @@ type remote struct {
 	held *lock.Lock // of its scratch folder
 }
 
-// scratchName is the pattern of the folders that runs make in the temporary folder. Each holds a lock for as long as its run lasts.
+// scratchName is the pattern of the folders that runs make in the temporary folder. Each holds a lock for as long as
+// its run lasts.
 const scratchName = "git-rekal-export-*"
 
 func (r *remote) scratch() (dir string, err error) {
@@ -115,7 +116,8 @@ func (r *remote) scratch() (dir string, err error) {
 	return dir, removeAbandoned(dir)
 }
 
-// abandonedAfter is the age of a folder without a lock whose run has died: one that begins makes its lock at once, and earlier versions made none.
+// abandonedAfter is the age of a folder without a lock whose run has died: one that begins makes its lock at once, and
+// earlier versions made none.
 const abandonedAfter = 24 * time.Hour
 
 // removeAbandoned removes what runs of this user that died left beside a new scratch folder.

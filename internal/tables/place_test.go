@@ -20,7 +20,10 @@ func TestExportRemovesAbandoned(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	elsewhere := t.TempDir()
-	for name, age := range map[string]time.Duration{"git-rekal-export-died": 0, "git-rekal-export-lasts": 0, "git-rekal-export-begins": 0, "git-rekal-export-old": 25 * time.Hour, "other": 0} {
+	for name, age := range map[string]time.Duration{
+		"git-rekal-export-died": 0, "git-rekal-export-lasts": 0,
+		"git-rekal-export-begins": 0, "git-rekal-export-old": 25 * time.Hour, "other": 0,
+	} {
 		dir := filepath.Join(tmp, name)
 		if err := os.MkdirAll(filepath.Join(dir, "shop", "0"), 0o700); err != nil {
 			t.Fatal(err)
@@ -65,7 +68,10 @@ func openBucketExport(t *testing.T) *tables.Export {
 		_, _ = w.Write([]byte("<Error><Code>NoSuchKey</Code></Error>"))
 	}))
 	t.Cleanup(server.Close)
-	settings := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_ENDPOINT_URL": server.URL}
+	settings := map[string]string{
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_ENDPOINT_URL": server.URL,
+	}
 	b, err := bucket.Open("s3://lake/a", func(name string) string { return settings[name] })
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// columnReader reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
-// millisecond, P packed text, F number with a fraction, L list of texts, K list of numbers, V vector,
-// C the program of a command line.
+// columnReader reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind
+// of a tie, M time, R time as RFC 3339 in UTC to the millisecond, P packed text, F number with a fraction, L list of
+// texts, K list of numbers, V vector, C the program of a command line.
 func columnReader(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
@@ -93,8 +93,8 @@ func float32s(blob []byte) []float32 {
 	return out
 }
 
-// columnsWithID reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at the end, which is no column
-// of the table. The columns between the last two are of these kinds.
+// columnsWithID reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at
+// the end, which is no column of the table. The columns between the last two are of these kinds.
 func columnsWithID(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
 	read := columnReader("Mt" + kinds + "i")
 	return func(rows *db.Rows) ([]driver.Value, error) {

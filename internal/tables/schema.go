@@ -123,9 +123,9 @@ CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
 }
 
-// together counts for each two files in how many sessions they stand among the first 50 that tools touched (db.MaxTogether). A path below
-// which another one is known is a folder. Numbers stand for sessions and paths meanwhile: with the texts, 256 MB were too few for 100,000
-// sessions.
+// together counts for each two files in how many sessions they stand among the first 50 that tools touched
+// (db.MaxTogether). A path below which another one is known is a folder. Numbers stand for sessions and paths
+// meanwhile: with the texts, 256 MB were too few for 100,000 sessions.
 const together = `
 INSERT INTO file_cooccurrence WITH parts AS (
     SELECT string_split(path, '/') AS p FROM tool_calls_index WHERE path IS NOT NULL
@@ -157,22 +157,35 @@ var (
 		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, columnsWithID("file", "tttt")},
 		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= ` + db.WeakTie + `, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t
 			WHERE t.session = l.session AND t.sha = c.sha) AS tie FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint) ORDER BY checkpoint, n`, columnReader("ttbT")},
-		{"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`, columnReader("tttttMtt")},
+		{
+			"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`,
+			columnReader("tttttMtt"),
+		},
 		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columnReader("ttiMt")},
 		{"rewrites", `SELECT old, new, ts, email, entry, n FROM rewrites ORDER BY rowid`, columnReader("ttMtti")},
-		{"wrote", `SELECT sha, blob, session, path, lines, gone, ts, email FROM wrote ORDER BY rowid`, columnReader("tttttiMt")},
+		{
+			"wrote", `SELECT sha, blob, session, path, lines, gone, ts, email FROM wrote ORDER BY rowid`,
+			columnReader("tttttiMt"),
+		},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columnReader("t")},
 		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columnReader("tt")},
 	}
 	indexTables = []table{
 		{"turns_ft", `SELECT ts, session, i, role, content, ts, i FROM turns ORDER BY rowid`, columnsWithID("turn", "itPR")},
 		{"tool_calls_index", `SELECT ts, session, i, tool, iif(failed, NULL, path), cmd, act, cmd, i FROM tool_calls ORDER BY session, i`, columnsWithID("tool", "ittttC")},
-		{"files_index", `SELECT checkpoint, session, path, change, blob, 0 FROM shares ORDER BY rowid`, columnReader("ttttIb")},
+		{
+			"files_index", `SELECT checkpoint, session, path, change, blob, 0 FROM shares ORDER BY rowid`,
+			columnReader("ttttIb"),
+		},
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs, ` + session.FactList("%") + ` FROM facets ORDER BY session`, columnReader("tttttMiiittttt" + "MMLLtLK" + factKinds())},
-		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columnReader("tVtM")},
+		{
+			"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`,
+			columnReader("tVtM"),
+		},
 		{"index_state", `SELECT sessions, turns, 0, indexed_at FROM index_state`, columnReader("iiiM")},
-		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= ` + db.WeakTie + `, ts, turn, lines, tie FROM ties ORDER BY rowid`, columnReader("ttttbMiiT")},
+		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= ` + db.WeakTie +
+			`, ts, turn, lines, tie FROM ties ORDER BY rowid`, columnReader("ttttbMiiT")},
 		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columnReader("ttttt")},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columnReader("t")},
 		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columnReader("tt")},

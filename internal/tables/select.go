@@ -39,10 +39,12 @@ var (
 	ErrMemory = advice.New("it takes too much memory", "ask for less: fewer columns, a WHERE, a LIMIT")
 )
 
-// ErrStatement is a statement that is no SQL, or not a single SELECT; ErrName, a statement with unknown tables or columns.
+// ErrStatement is a statement that is no SQL, or not a single SELECT; ErrName, a statement with unknown tables or
+// columns.
 var (
 	ErrStatement = advice.New("wrong statement", `give one SELECT`)
-	ErrName      = advice.New("no such name", `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`)
+	ErrName      = advice.New("no such name",
+		`this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`)
 )
 
 // Select runs one read-only statement that a user typed, and gives each row to emit. The
@@ -124,11 +126,12 @@ func residentBytes() int64 {
 
 const inSubquery = `SELECT * FROM query(?)`
 
-// startSelect also takes a statement that gives a column the name of a keyword without AS, as "sum(cost) cost" and "count(*) day" do: other engines
-// do, and the columns of our own tables have such names.
+// startSelect also takes a statement that gives a column the name of a keyword without AS, as "sum(cost) cost" and
+// "count(*) day" do: other engines do, and the columns of our own tables have such names.
 func (d *DB) startSelect(ctx context.Context, statement string) (*sql.Rows, error) {
 	rows, err := d.sql.QueryContext(ctx, inSubquery, statement)
-	if e := (*duckdb.Error)(nil); errors.As(err, &e) && (e.Type == duckdb.ErrorTypeParser || e.Type == duckdb.ErrorTypeSyntax) {
+	if e := (*duckdb.Error)(nil); errors.As(err, &e) &&
+		(e.Type == duckdb.ErrorTypeParser || e.Type == duckdb.ErrorTypeSyntax) {
 		if parsed, ok := d.addMissingAS(ctx, statement); ok {
 			return d.sql.QueryContext(ctx, inSubquery, parsed)
 		}
@@ -139,7 +142,8 @@ func (d *DB) startSelect(ctx context.Context, statement string) (*sql.Rows, erro
 // maxMissingAS is how many columns of a statement may lack AS.
 const maxMissingAS = 32
 
-// addMissingAS puts AS where the engine can't read on, as long as it then reads further; ok says that it then reads all.
+// addMissingAS puts AS where the engine can't read on, as long as it then reads further; ok says that it then reads
+// all.
 func (d *DB) addMissingAS(ctx context.Context, statement string) (parsed string, ok bool) {
 	last := -1
 	for range maxMissingAS {

@@ -44,7 +44,10 @@ func index(tb testing.TB, ids ...string) *db.DB {
 				{Index: 1, Role: session.RoleAssistant, TS: noon, Content: "two"},
 				{Index: 2, Role: session.RoleHuman, Content: "three"},
 			},
-			ToolCalls: []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}, {Index: 1, Turn: 1, Tool: "Bash", Cmd: "ls"}},
+			ToolCalls: []session.ToolCall{
+				{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"},
+				{Index: 1, Turn: 1, Tool: "Bash", Cmd: "ls"},
+			},
 		}
 		parts = append(parts, s)
 		rows = append(rows, db.SessionRow{Session: s, CapturedAt: noon, NextTurn: 3, NextTool: 2})
@@ -71,10 +74,11 @@ func openIn(tb testing.TB, dir string, ids ...string) *tables.DB {
 // selected are the rows of a user's statement, a line each.
 func selected(ctx context.Context, d *tables.DB, statement string) ([]string, error) {
 	var out []string
-	err := d.Select(ctx, statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
-		out = append(out, fmt.Sprint(r.Columns, r.Values))
-		return nil
-	})
+	err := d.Select(ctx, statement, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory},
+		func(r tables.Row) error {
+			out = append(out, fmt.Sprint(r.Columns, r.Values))
+			return nil
+		})
 	return out, err
 }
 
@@ -82,7 +86,10 @@ func selected(ctx context.Context, d *tables.DB, statement string) ([]string, er
 func TestSelectNamesColumns(t *testing.T) {
 	const id = "01KAB3F9AAAAAAAAAAAAAAAAA1"
 	for _, tt := range []struct{ statement, want string }{
-		{"SELECT count(*) cost, 'é, count(*) day' content, max(turn_index) last FROM turns", "[[cost content last] [3 é, count(*) day 2]]"},
+		{
+			"SELECT count(*) cost, 'é, count(*) day' content, max(turn_index) last FROM turns",
+			"[[cost content last] [3 é, count(*) day 2]]",
+		},
 		{"SELECT role, count(*) day FROM turns GROUP BY role ORDER BY day DESC LIMIT 1", "[[role day] [human 2]]"},
 		{"WITH x AS (SELECT count(*) hour FROM turns) SELECT hour role FROM x", "[[role] [3]]"},
 		{"SELECT count(*) cost FROM nowhere", "Table with name nowhere does not exist!"},
@@ -132,18 +139,20 @@ func TestSelect(t *testing.T) {
 func TestSelectKeepsOrder(t *testing.T) {
 	d := openIn(t, t.TempDir())
 	want := 299_999
-	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(tables.Row) error { want--; return nil })
+	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`,
+		tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(tables.Row) error { want--; return nil })
 	if err != nil || want != -1 {
 		t.Fatalf("%d rows left, %v", want+1, err)
 	}
 	last := int64(300_000)
-	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
-		if i, ok := r.Values[0].(int64); !ok || i != last-1 {
-			return fmt.Errorf("%v behind %d", r.Values, last)
-		}
-		last--
-		return nil
-	})
+	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`,
+		tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(r tables.Row) error {
+			if i, ok := r.Values[0].(int64); !ok || i != last-1 {
+				return fmt.Errorf("%v behind %d", r.Values, last)
+			}
+			last--
+			return nil
+		})
 	if err != nil {
 		t.Error(err)
 	}
@@ -163,18 +172,28 @@ func TestSelectRefuses(t *testing.T) {
 		`MERGE INTO turns USING turns AS t ON false WHEN NOT MATCHED THEN INSERT`,
 		`CREATE TABLE x (n INTEGER)`, `CREATE TEMP TABLE x AS SELECT 1`, `CREATE VIEW v AS SELECT 1`, `CREATE MACRO m() AS 1`,
 		`DROP TABLE turns`, `ALTER TABLE turns ADD COLUMN x INTEGER`, `CREATE INDEX i ON turns (id)`,
-		`ATTACH '` + dir + `/other.db'`, `DETACH rekal`, `USE memory`, `COPY turns TO '` + dir + `/out.csv'`, `COPY turns FROM '` + secret + `'`,
-		`EXPORT DATABASE '` + dir + `/out'`, `INSTALL httpfs`, `LOAD httpfs`, `SET threads = 1`, `RESET threads`, `PRAGMA database_list`,
-		`SET enable_external_access = true`, `CALL pragma_version()`, `BEGIN`, `COMMIT`, `VACUUM`, `CHECKPOINT`, `FORCE CHECKPOINT`,
-		`PREPARE p AS SELECT 1`, `EXECUTE p`, `SELECT 1; SELECT 2`, `SELECT 1; DROP TABLE turns`, `DROP TABLE turns; SELECT 1`,
+		`ATTACH '` + dir + `/other.db'`, `DETACH rekal`, `USE memory`, `COPY turns TO '` + dir + `/out.csv'`,
+		`COPY turns FROM '` + secret + `'`,
+		`EXPORT DATABASE '` + dir + `/out'`, `INSTALL httpfs`, `LOAD httpfs`, `SET threads = 1`, `RESET threads`,
+		`PRAGMA database_list`,
+		`SET enable_external_access = true`, `CALL pragma_version()`, `BEGIN`, `COMMIT`, `VACUUM`, `CHECKPOINT`,
+		`FORCE CHECKPOINT`,
+		`PREPARE p AS SELECT 1`, `EXECUTE p`, `SELECT 1; SELECT 2`, `SELECT 1; DROP TABLE turns`,
+		`DROP TABLE turns; SELECT 1`,
 		`WITH x AS (DELETE FROM turns RETURNING *) SELECT * FROM x`, `SELECT * FROM (DELETE FROM turns RETURNING *)`,
 		`SELECT 1) ; DROP TABLE turns; --`, `'); DROP TABLE turns; --`,
-		`SELECT * FROM read_csv('` + secret + `')`, `SELECT * FROM '` + secret + `'`, `SELECT * FROM read_text('` + secret + `')`,
-		`SELECT * FROM read_blob('/etc/passwd')`, `SELECT * FROM glob('` + dir + `/*')`, `SELECT * FROM read_parquet('` + secret + `')`,
-		`SELECT * FROM read_json('` + secret + `')`, `SELECT * FROM parquet_scan('` + secret + `')`, `SELECT * FROM sniff_csv('` + secret + `')`,
-		`SELECT * FROM duckdb_extensions()`, `SELECT * FROM read_text('https://example.com/x')`, `SELECT * FROM read_csv('s3://b/x')`,
-		`SELECT * FROM arrow_scan(1, 2, 3)`, `SELECT set_config('threads', '9')`, `SELECT * FROM force_checkpoint()`, `SELECT nextval('s')`,
-		`SELECT * FROM query('DROP TABLE turns')`, `SELECT * FROM query('SELECT 1; DROP TABLE turns')`, `SELECT getenv('HOME')`,
+		`SELECT * FROM read_csv('` + secret + `')`, `SELECT * FROM '` + secret + `'`,
+		`SELECT * FROM read_text('` + secret + `')`,
+		`SELECT * FROM read_blob('/etc/passwd')`, `SELECT * FROM glob('` + dir + `/*')`,
+		`SELECT * FROM read_parquet('` + secret + `')`,
+		`SELECT * FROM read_json('` + secret + `')`, `SELECT * FROM parquet_scan('` + secret + `')`,
+		`SELECT * FROM sniff_csv('` + secret + `')`,
+		`SELECT * FROM duckdb_extensions()`, `SELECT * FROM read_text('https://example.com/x')`,
+		`SELECT * FROM read_csv('s3://b/x')`,
+		`SELECT * FROM arrow_scan(1, 2, 3)`, `SELECT set_config('threads', '9')`, `SELECT * FROM force_checkpoint()`,
+		`SELECT nextval('s')`,
+		`SELECT * FROM query('DROP TABLE turns')`, `SELECT * FROM query('SELECT 1; DROP TABLE turns')`,
+		`SELECT getenv('HOME')`,
 		``, `;`, `-- nothing`, `SELECT`, `what`,
 	} {
 		rows, err := selected(t.Context(), d, statement)
@@ -182,7 +201,8 @@ func TestSelectRefuses(t *testing.T) {
 			t.Errorf("%q is not refused: %q", statement, rows)
 			continue
 		}
-		if text := err.Error(); strings.Contains(text, "query(?)") || strings.Contains(text, "query($1)") || strings.Contains(text, "LINE 1") || !strings.HasPrefix(text, "query: ") {
+		if text := err.Error(); strings.Contains(text, "query(?)") || strings.Contains(text, "query($1)") ||
+			strings.Contains(text, "LINE 1") || !strings.HasPrefix(text, "query: ") {
 			t.Errorf("%q: the error shows what the user did not type: %q", statement, text)
 		}
 	}
@@ -208,12 +228,14 @@ func TestSelectNamesTheProblem(t *testing.T) {
 		`DROP TABLE turns`:                   "SELECT",
 	} {
 		_, err := selected(t.Context(), d, statement)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "query: ") || strings.Contains(err.Error(), "LINE 1") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "query: ") ||
+			strings.Contains(err.Error(), "LINE 1") {
 			t.Errorf("%q: %v, want %q in it, and nothing of ours", statement, err, want)
 		}
 	}
 	stop := errors.New("stop")
-	if err := d.Select(t.Context(), `SELECT 1`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory}, func(tables.Row) error { return stop }); !errors.Is(err, stop) {
+	if err := d.Select(t.Context(), `SELECT 1`, tables.Limits{Time: 30 * time.Second, Memory: tables.QueryMemory},
+		func(tables.Row) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("emit's error is lost: %v", err)
 	}
 }
@@ -245,10 +267,26 @@ func TestSelectLimits(t *testing.T) {
 		limit           tables.Limits
 		want            error
 	}{
-		{"a recursion without end", `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t`, tables.Limits{Time: 50 * time.Millisecond, Memory: 1 << 40}, tables.ErrTime},
-		{"a huge cross join", `SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000000) c`, tables.Limits{Time: 50 * time.Millisecond, Memory: 1 << 40}, tables.ErrTime},
-		{"the engine's memory", `SELECT list(i) FROM range(1000000000) t(i)`, tables.Limits{Time: time.Hour, Memory: 1 << 40}, tables.ErrMemory},
-		{"an answer of any number of rows", `SELECT i, repeat('x', 1000) FROM range(1000000000) t(i)`, tables.Limits{Time: time.Hour, Memory: 64 << 20}, tables.ErrMemory},
+		{
+			"a recursion without end", `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t`,
+			tables.Limits{Time: 50 * time.Millisecond, Memory: 1 << 40},
+			tables.ErrTime,
+		},
+		{
+			"a huge cross join", `SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000000) c`,
+			tables.Limits{Time: 50 * time.Millisecond, Memory: 1 << 40},
+			tables.ErrTime,
+		},
+		{
+			"the engine's memory", `SELECT list(i) FROM range(1000000000) t(i)`,
+			tables.Limits{Time: time.Hour, Memory: 1 << 40},
+			tables.ErrMemory,
+		},
+		{
+			"an answer of any number of rows", `SELECT i, repeat('x', 1000) FROM range(1000000000) t(i)`,
+			tables.Limits{Time: time.Hour, Memory: 64 << 20},
+			tables.ErrMemory,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "an answer of any number of rows" {
@@ -285,14 +323,16 @@ func TestSelectLeavesNothing(t *testing.T) {
 			t.Logf("%s: %v", statement, err) // refused is as good
 		}
 	}
-	got, err := selected(t.Context(), d, `SELECT current_setting('lock_configuration') AS locked, current_setting('enable_external_access') AS external, current_setting('threads') AS threads`)
+	got, err := selected(t.Context(), d,
+		`SELECT current_setting('lock_configuration') AS locked, current_setting('enable_external_access') AS external, current_setting('threads') AS threads`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	harness.Equal(t, "settings", []string{"[locked external threads] [true false 1]"}, got)
 	// A log in a file is not written. The engine believes that there is one and then fails at what
 	// comes after, and at worst dies of it, so a process takes one statement a database.
-	if _, err := selected(t.Context(), d, `SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '`+dir+`/log')`); err != nil {
+	if _, err := selected(t.Context(), d,
+		`SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '`+dir+`/log')`); err != nil {
 		t.Log(err)
 	}
 	if err := d.Close(); err != nil {
@@ -301,7 +341,8 @@ func TestSelectLeavesNothing(t *testing.T) {
 	harness.Equal(t, "files", before, snapshot(t, dir))
 }
 
-// Keys and references are no constraints of the engine: each is asked for. Here tool calls are of a session that is not there.
+// Keys and references are no constraints of the engine: each is asked for. Here tool calls are of a session that is not
+// there.
 func TestBrokenKeys(t *testing.T) {
 	broken := func(from *db.DB) []string {
 		t.Helper()

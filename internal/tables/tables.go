@@ -21,16 +21,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
-// data.db and index.db are made by the statement that finds them behind, under `.git/rekal/lock.tables`, from one state of the index. A
-// commit, a recall or a sync never makes them; `git rekal index` does. Sums and scores are computed in Go in a fixed order, because parallel
-// sums in SQL differ from run to run.
+// data.db and index.db are made by the statement that finds them behind, under `.git/rekal/lock.tables`, from one state
+// of the index. A commit, a recall or a sync never makes them; `git rekal index` does. Sums and scores are computed in
+// Go in a fixed order, because parallel sums in SQL differ from run to run.
 
 const patience = 10 * time.Minute // to wait for another process that makes one
 
-// Open opens a database in a folder, in the state of the index. If the database is missing or behind, Open makes it anew, and calls slow
-// before. It returns ErrMoved if the index was replaced meanwhile. Vectors of latent semantic analysis, which take longer than all else, are
-// made only for a statement that may ask for them.
-func Open(ctx context.Context, dir string, kind materialize.SQLFile, statement string, from *db.DB, slow func()) (*DB, error) {
+// Open opens a database in a folder, in the state of the index. If the database is missing or behind, Open makes it
+// anew, and calls slow before. It returns ErrMoved if the index was replaced meanwhile. Vectors of latent semantic
+// analysis, which take longer than all else, are made only for a statement that may ask for them.
+func Open(ctx context.Context, dir string, kind materialize.SQLFile, statement string, from *db.DB,
+	slow func(),
+) (*DB, error) {
 	state, err := stateOf(ctx, kind, from, kind == materialize.IndexDB && asksForVectors(statement))
 	if err != nil {
 		return nil, err
@@ -57,9 +59,11 @@ func Open(ctx context.Context, dir string, kind materialize.SQLFile, statement s
 // withVectors stands in the state of a database with vectors, before those of the search that there are.
 const withVectors = " vectors "
 
-// asksForVectors reports whether a statement names what they are in, or may put a name together: query() and query_table() take text.
+// asksForVectors reports whether a statement names what they are in, or may put a name together: query() and
+// query_table() take text.
 func asksForVectors(statement string) bool {
-	return slices.ContainsFunc([]string{"session_embeddings", "index_state", "query"}, func(name string) bool { return strings.Contains(strings.ToLower(statement), name) })
+	return slices.ContainsFunc([]string{"session_embeddings", "index_state", "query"},
+		func(name string) bool { return strings.Contains(strings.ToLower(statement), name) })
 }
 
 // maxTries bounds how often one begins again: who makes the index anew removes what was made of the old one.
@@ -68,14 +72,15 @@ const maxTries = 5
 // ErrMoved says that the index was made anew meanwhile: it must be opened again.
 var ErrMoved = errors.New("the index is being made anew: try again in a moment")
 
-// mayRemake reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
-// file takes its place, and that program keeps the old one.
+// mayRemake reports whether a database is made anew for an error. One that another program holds open for writing is,
+// too: the new file takes its place, and that program keeps the old one.
 func mayRemake(err error) bool {
-	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist}, func(kind error) bool { return errors.Is(err, kind) })
+	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist},
+		func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// stateOf tells apart what a database was made of: the state of the index, and the tables of this version. That of the search, which changes while
-// vectors are made in the background, counts only where vectors do.
+// stateOf tells apart what a database was made of: the state of the index, and the tables of this version. That of the
+// search, which changes while vectors are made in the background, counts only where vectors do.
 func stateOf(ctx context.Context, kind materialize.SQLFile, from *db.DB, vectors bool) (string, error) {
 	at, err := db.Cursor(ctx, from)
 	if err != nil {
@@ -167,7 +172,9 @@ func fillTable(ctx context.Context, conn *sql.Conn, t table, from *db.DB, args .
 }
 
 // appendRows adds the rows of each to a table.
-func appendRows(ctx context.Context, conn *sql.Conn, table string, each func(add func(...driver.Value) error) error) error {
+func appendRows(ctx context.Context, conn *sql.Conn, table string,
+	each func(add func(...driver.Value) error) error,
+) error {
 	err := conn.Raw(func(dc any) error {
 		raw, ok := dc.(driver.Conn)
 		if !ok {

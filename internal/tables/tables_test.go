@@ -48,7 +48,8 @@ func TestIndexThatMoved(t *testing.T) {
 	harness.Equal(t, "left", []string{"lock.tables"}, names(t, dir))
 }
 
-// A program that writes to the file holds nobody up: duckdb's own shell, or a version of git-rekal that kept its index there.
+// A program that writes to the file holds nobody up: duckdb's own shell, or a version of git-rekal that kept its index
+// there.
 func TestHeldByAnotherProgram(t *testing.T) {
 	if path := os.Getenv("HOLD"); path != "" {
 		hold(t, path)
@@ -101,7 +102,10 @@ func TestForget(t *testing.T) {
 	if err := openIn(t, dir).Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"data.db.new", "data.db.new.wal", "index.db.wal", "tmp.99999999.data.db", "mine.wal", "recall.db"} {
+	for _, name := range []string{
+		"data.db.new", "data.db.new.wal", "index.db.wal", "tmp.99999999.data.db", "mine.wal",
+		"recall.db",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

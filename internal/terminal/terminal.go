@@ -1,8 +1,10 @@
-// Package terminal tells whether stdout is a terminal, git's pager in front of one, or neither; and how git would write there.
+// Package terminal tells whether stdout is a terminal, git's pager in front of one, or neither; and how git would write
+// there.
 //
-// In: both output streams, the environment, git's configuration. Out: a Screen with width, colours and pager, on which a text is printed.
-// git's own order of settings counts (git-config(1), "color.ui"; git-var(1), "GIT_PAGER"), with color.rekal and pager.rekal for
-// the command's own. A pager that ends early or cannot start is no error. It knows no result, and changes nothing about a terminal.
+// In: both output streams, the environment, git's configuration. Out: a Screen with width, colours and pager, on which
+// a text is printed. git's own order of settings counts (git-config(1), "color.ui"; git-var(1), "GIT_PAGER"), with
+// color.rekal and pager.rekal for the command's own. A pager that ends early or cannot start is no error. It knows no
+// result, and changes nothing about a terminal.
 package terminal
 
 import (
@@ -57,7 +59,8 @@ func (g Output) isTerminal() bool {
 	return ok && run.IsTerminal(f)
 }
 
-// isPagedByGit reports whether git has started a pager in front of us (git -p, pager.rekal): git sets a variable then, and both streams lead into one pipe.
+// isPagedByGit reports whether git has started a pager in front of us (git -p, pager.rekal): git sets a variable then,
+// and both streams lead into one pipe.
 func (g Output) isPagedByGit() bool {
 	if on, ok := parseGitBool(g.getenv("GIT_PAGER_IN_USE")); !on || !ok {
 		return false
@@ -142,8 +145,8 @@ func isInstalled(pager string) bool {
 // Pages reports whether a pager shows what is printed.
 func (s Screen) Pages() bool { return s.pager != "" }
 
-// Print prints a text, through the pager where there is one, which opens at a line (counted from 0 on) if it is less. The pager's end is no matter
-// of the text's.
+// Print prints a text, through the pager where there is one, which opens at a line (counted from 0 on) if it is less.
+// The pager's end is no matter of the text's.
 func (s Screen) Print(text string, line int) error {
 	if s.pager == "" || text == "" {
 		_, err := io.WriteString(s.given.Stdout, text)
@@ -159,7 +162,8 @@ func (s Screen) Print(text string, line int) error {
 		}
 	}
 	if line > 0 {
-		pager.Env = append(pager.Env[:len(pager.Env):len(pager.Env)], fmt.Sprintf("LESS=%s$+%dg", cmp.Or(s.given.getenv("LESS"), "FRX"), line+1))
+		pager.Env = append(pager.Env[:len(pager.Env):len(pager.Env)],
+			fmt.Sprintf("LESS=%s$+%dg", cmp.Or(s.given.getenv("LESS"), "FRX"), line+1))
 	}
 	if err := pager.Start(); err != nil {
 		s.pager = ""

@@ -40,12 +40,19 @@ func TestColor(t *testing.T) {
 		{"color.ui", config(tty, "color.ui", "false"), false},
 		{"color.ui always, into a file", config(&bytes.Buffer{}, "color.ui", "always"), true},
 		{"color.rekal before color.ui", config(tty, "color.ui", "false", "color.rekal", "auto"), true},
-		{"--color before both", terminal.Output{Stdout: tty, Color: "auto", Config: map[string][]string{"color.ui": {"never"}}}, true},
+		{"--color before both", terminal.Output{
+			Stdout: tty, Color: "auto",
+			Config: map[string][]string{"color.ui": {"never"}},
+		}, true},
 		{"the last value", terminal.Output{Stdout: tty, Config: map[string][]string{"color.ui": {"never", "true"}}}, true},
 		{"NO_COLOR", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}}, false},
 		{"an empty NO_COLOR", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR="}}, true},
 		{"NO_COLOR, and always", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}, Color: "always"}, true},
-		{"NO_COLOR, and color.ui true, which is auto", terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}, Config: map[string][]string{"color.ui": {"true"}}}, false},
+		{
+			"NO_COLOR, and color.ui true, which is auto",
+			terminal.Output{Stdout: tty, Env: []string{"NO_COLOR=1"}, Config: map[string][]string{"color.ui": {"true"}}},
+			false,
+		},
 		{"a dumb terminal", terminal.Output{Stdout: tty, Env: []string{"TERM=dumb"}}, false},
 		{"a pager without colours", paged(config(tty, "color.pager", "false"), "page it"), false},
 		{"no pager, and it is without colours", paged(config(tty, "color.pager", "false"), "cat"), true},
@@ -118,7 +125,10 @@ func TestShown(t *testing.T) {
 // TestPagerThatQuits: it takes a line of a megabyte, and nothing is wrong.
 func TestPagerThatQuits(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
-	given := terminal.Output{Stdout: pair(t, 80), Env: []string{"GIT_PAGER=head -c 3 >" + said, "PATH=" + os.Getenv("PATH")}}
+	given := terminal.Output{Stdout: pair(t, 80), Env: []string{
+		"GIT_PAGER=head -c 3 >" + said,
+		"PATH=" + os.Getenv("PATH"),
+	}}
 	if err := given.Screen().Print(strings.Repeat("x", 1<<20), 0); err != nil {
 		t.Error(err)
 	}
@@ -131,7 +141,10 @@ func TestPagerThatQuits(t *testing.T) {
 func TestPagerOpensAtALine(t *testing.T) {
 	for _, tt := range []struct{ set, want string }{{"PAGES=1", "FRX$+8g"}, {"LESS=-R -S", "-R -S$+8g"}} {
 		said := filepath.Join(t.TempDir(), "said")
-		given := terminal.Output{Stdout: pair(t, 80), Env: []string{tt.set, `GIT_PAGER=printf %s "$LESS" >` + said, "PATH=" + os.Getenv("PATH")}}
+		given := terminal.Output{Stdout: pair(t, 80), Env: []string{
+			tt.set, `GIT_PAGER=printf %s "$LESS" >` + said,
+			"PATH=" + os.Getenv("PATH"),
+		}}
 		if err := given.Screen().Print("text", 7); err != nil {
 			t.Error(err)
 		}

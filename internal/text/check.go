@@ -7,7 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Trailers is the lines that name who helped. Of one commit they stand alone, so that they can be piped on; of several each has its commit above.
+// Trailers is the lines that name who helped. Of one commit they stand alone, so that they can be piped on; of several
+// each has its commit above.
 func Trailers(look Look, commits []result.Helped, alone bool) string {
 	p := &page{Look: look}
 	for _, c := range commits {
@@ -40,7 +41,8 @@ func Check(look Look, c result.Checked) string {
 		p.writeFinding(f)
 	}
 	p.blankLine()
-	summary := session.CountNoun(c.Commits, "commit") + " checked by " + strings.Join(c.Rules, ", ") + ": " + session.CountNoun(len(c.Findings), "finding")
+	summary := session.CountNoun(c.Commits, "commit") + " checked by " + strings.Join(c.Rules, ", ") + ": " +
+		session.CountNoun(len(c.Findings), "finding")
 	if n := len(c.Unseen); n > 0 {
 		summary += ", " + session.CountNoun(n, "commit") + " that can't be told of"
 	}

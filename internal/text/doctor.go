@@ -18,7 +18,8 @@ func statusMark(status string) (sign string, look style) {
 	return "✗", red
 }
 
-// Doctor is what doctor found; with values, also what stands there. A Look without a width is a contract: scripts read it.
+// Doctor is what doctor found; with values, also what stands there. A Look without a width is a contract: scripts read
+// it.
 func Doctor(look Look, d result.Doctor, values bool) string {
 	p := &page{Look: look}
 	signs := p.UTF8 && p.Width > 0
@@ -28,7 +29,8 @@ func Doctor(look Look, d result.Doctor, values bool) string {
 		if signs {
 			head, in = sign, "  "
 		}
-		p.writeLine("", in, printableSpan(look, head), printableSpan(unstyled, " "), printableSpan(bold, c.Name), printableSpan(unstyled, ": "+c.Says))
+		p.writeLine("", in, printableSpan(look, head), printableSpan(unstyled, " "), printableSpan(bold, c.Name),
+			printableSpan(unstyled, ": "+c.Says))
 		if c.Fix != "" && c.Status != "ok" {
 			p.writeLine(in+"-> ", in+"   ", printableSpan(cyan, c.Fix))
 		}
@@ -45,7 +47,8 @@ func (p *page) writeLeaks(d result.Doctor, values bool) {
 			p.blankLine()
 			p.writeLine("", "  ", printableSpanf(unstyled, "in the ledger of %s:", l.Author))
 		}
-		p.writeLine("  ", "    ", printableSpan(red, l.Rule), printableSpan(unstyled, ": "+FindingPlace(l)+FindingCause(l)+": "+l.Around))
+		p.writeLine("  ", "    ", printableSpan(red, l.Rule),
+			printableSpan(unstyled, ": "+FindingPlace(l)+FindingCause(l)+": "+l.Around))
 		if values && l.Value != "" {
 			p.writeLine("     = ", "       ", printableSpan(yellow, l.Value))
 		}

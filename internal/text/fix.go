@@ -17,7 +17,8 @@ func Fix(look Look, a result.Fix) string {
 			p.writeMended(m)
 			continue
 		}
-		p.writeLine("", "  ", p.joinFacts(unstyled, "also "+p.id(m.ID), p.when(m.PassedAt), p.person(m.Author, ""), changedFiles(m), m.Address)...)
+		p.writeLine("", "  ", p.joinFacts(unstyled, "also "+p.id(m.ID), p.when(m.PassedAt), p.person(m.Author, ""),
+			changedFiles(m), m.Address)...)
 	}
 	if len(a.Results) == 0 {
 		p.writeLine("", "", span{text: "No failure like this one was mended here before."})
@@ -32,7 +33,8 @@ func (p *page) writeMended(m result.Mended) {
 		failed = "failed"
 	}
 	p.writeLine("", "  ", printableSpan(bold, m.Command))
-	p.writeLine("", "  ", p.joinFacts(unstyled, failed, "passed "+p.day(m.PassedAt), p.person(m.Author, ""), m.Source, p.recordOrSession(m))...)
+	p.writeLine("", "  ", p.joinFacts(unstyled, failed, "passed "+p.day(m.PassedAt), p.person(m.Author, ""), m.Source,
+		p.recordOrSession(m))...)
 	for _, line := range m.Error {
 		p.writeLine("    ", "    ", printableSpan(red, line))
 	}
@@ -43,7 +45,8 @@ func (p *page) writeMended(m result.Mended) {
 		p.writeLine("  ", "    ", span{text: "passed as: ", style: cyan}, printableSpan(unstyled, m.PassedWith))
 	}
 	for _, f := range m.Files {
-		p.writeLine("  ", "    ", p.joinFacts(unstyled, "changed "+f.Path+linesOf(f.Lines), f.Commit, freshnessInWords(f.Freshness))...)
+		p.writeLine("  ", "    ", p.joinFacts(unstyled, "changed "+f.Path+linesOf(f.Lines), f.Commit,
+			freshnessInWords(f.Freshness))...)
 	}
 	if m.More > 0 {
 		p.writeLine("  ", "    ", span{text: "and " + session.CountNoun(m.More, "other file")})
@@ -74,7 +77,10 @@ func linesOf(lines string) string {
 }
 
 func freshnessInWords(is string) string {
-	return map[string]string{result.Fresh: "still so", result.StaleChanged: "changed since", result.StaleDeleted: "gone"}[is]
+	return map[string]string{
+		result.Fresh: "still so", result.StaleChanged: "changed since",
+		result.StaleDeleted: "gone",
+	}[is]
 }
 
 func changedFiles(m result.Mended) string {
@@ -94,7 +100,10 @@ func Failures(look Look, f result.Failures) string {
 	}
 	table := [][]string{{"COMMAND", "FAILED", "SESSIONS", "LAST", "MENDED"}}
 	for _, r := range f.Results {
-		table = append(table, []string{session.Shorten(r.Command, 40), session.Thousands(r.Failed), session.Thousands(r.Sessions), p.day(r.LastAt), r.Mended})
+		table = append(table, []string{
+			session.Shorten(r.Command, 40), session.Thousands(r.Failed),
+			session.Thousands(r.Sessions), p.day(r.LastAt), r.Mended,
+		})
 	}
 	p.writeTable(table, func(int) float64 { return 0 })
 	if f.More > 0 {

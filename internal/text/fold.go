@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// width is how many columns a text takes at most: terminals differ in what they make of joined emoji, and none makes them wider
-// than their parts.
+// width is how many columns a text takes at most: terminals differ in what they make of joined emoji, and none makes
+// them wider than their parts.
 func width(s string) (n int) {
 	for _, r := range s {
 		n += runeWidth(r)
@@ -19,8 +19,8 @@ func width(s string) (n int) {
 	return n
 }
 
-// runeWidth is 0 for what stands above or below its neighbour, 2 for what is wide (UAX #11), and 1 for the rest. The selector
-// that makes a character an emoji may make it one column wider.
+// runeWidth is 0 for what stands above or below its neighbour, 2 for what is wide (UAX #11), and 1 for the rest. The
+// selector that makes a character an emoji may make it one column wider.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -46,8 +46,8 @@ type folding struct {
 	gap   span // the spaces before the next word
 }
 
-// fold breaks spans into lines of at most room columns: between words, and within one only where it is wider than a line.
-// Spaces at a break go. A room of 0 is without end.
+// fold breaks spans into lines of at most room columns: between words, and within one only where it is wider than a
+// line. Spaces at a break go. A room of 0 is without end.
 func fold(spans []span, room int) [][]span {
 	if room <= 0 {
 		return [][]span{spans}
@@ -75,8 +75,8 @@ func fold(spans []span, room int) [][]span {
 	return append(f.lines, f.line)
 }
 
-// Message lays out a line to the user: the first line of it behind a prefix, the others behind rest. What stands between quotes, as a command to copy, is not broken
-// where it fits into a line. Columns of 0 are without end.
+// Message lays out a line to the user: the first line of it behind a prefix, the others behind rest. What stands
+// between quotes, as a command to copy, is not broken where it fits into a line. Columns of 0 are without end.
 func Message(columns int, prefix, rest, line string) string {
 	p := page{Look: Look{Width: columns}}
 	var spans []span
@@ -147,7 +147,8 @@ func (f *folding) breakLine() {
 	f.lines, f.line, f.at, f.gap = append(f.lines, f.line), nil, 0, span{}
 }
 
-// bytesThatFit is how many bytes of a text fit into some columns; marks stay with what they stand on, and joined emoji together.
+// bytesThatFit is how many bytes of a text fit into some columns; marks stay with what they stand on, and joined emoji
+// together.
 func bytesThatFit(s string, room int) (n int) {
 	for next := 0; next < len(s); {
 		r, size := utf8.DecodeRuneInString(s[next:])
@@ -167,7 +168,8 @@ func continuesCharacter(s string) bool {
 	return s != "" && (runeWidth(r) == 0 || r == '\ufe0f')
 }
 
-// trimToWidth is a text of at most so many columns, with an ellipsis where something is left out, which is behind a word where one ends near.
+// trimToWidth is a text of at most so many columns, with an ellipsis where something is left out, which is behind a
+// word where one ends near.
 func trimToWidth(s string, room int, ellipsis string) string {
 	if room <= 0 || width(s) <= room {
 		return s

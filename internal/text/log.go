@@ -13,8 +13,8 @@ import (
 // maxLogged is how many sessions of a checkpoint are shown.
 const maxLogged = 20
 
-// Log is checkpoints, as git log shows commits. A Look without a width is a contract: scripts read it. subject is the first line
-// of a commit's message, "" where it is not here.
+// Log is checkpoints, as git log shows commits. A Look without a width is a contract: scripts read it. subject is the
+// first line of a commit's message, "" where it is not here.
 func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
@@ -33,7 +33,8 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 			sha = printableSpan(unstyled, "-------")
 		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
-		p.writeLine("", "", append([]span{sha, printableSpan(unstyled, " "+day+" ")}, p.subjectLine(cp, subject(cp.Commit))...)...)
+		p.writeLine("", "", append([]span{sha, printableSpan(unstyled, " "+day+" ")},
+			p.subjectLine(cp, subject(cp.Commit))...)...)
 	}
 	return p.String()
 }
@@ -41,8 +42,8 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 // roomForTitle is how many columns a title is worth beginning in.
 const roomForTitle = 12
 
-// subjectLine is what a checkpoint is about, the ID of its first session and how many others it has; where there is room, also the title of
-// that session. The ID leaves room for a word.
+// subjectLine is what a checkpoint is about, the ID of its first session and how many others it has; where there is
+// room, also the title of that session. The ID leaves room for a word.
 func (p *page) subjectLine(cp result.Checkpoint, subject string) []span {
 	const but = len("1234567 2006-01-02 ")
 	who, title := "", ""
@@ -62,7 +63,11 @@ func (p *page) subjectLine(cp result.Checkpoint, subject string) []span {
 	if who == "" || p.Width > 0 && p.Width < taken+roomForTitle/2 {
 		return []span{printableSpan(unstyled, p.trimLeavingColumns(result.Printable(subject), but))}
 	}
-	out := []span{printableSpan(unstyled, p.trimLeavingColumns(result.Printable(subject), taken)), {text: "  "}, printableSpan(cyan, who)}
+	out := []span{
+		printableSpan(unstyled, p.trimLeavingColumns(result.Printable(subject), taken)),
+		{text: "  "},
+		printableSpan(cyan, who),
+	}
 	if taken += width(out[0].text) + 2; title != "" && (p.Width == 0 || p.Width >= taken+roomForTitle) {
 		out = append(out, span{text: "  "}, printableSpan(unstyled, p.trimLeavingColumns(title, taken)))
 	}
@@ -93,15 +98,18 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 	if cp.LastTurnAt != "" {
 		via = append(append(via, span{text: " on "}), p.date(cp.TS)...)
 	}
-	p.writeLine("Via:    ", "        ", append(via, printableSpanf(unstyled, ", %s", session.CountNoun(cp.Files, "file")))...)
+	p.writeLine("Via:    ", "        ", append(via,
+		printableSpanf(unstyled, ", %s", session.CountNoun(cp.Files, "file")))...)
 	p.blankLine()
 	sessions := cp.Folded()
 	for i, s := range sessions {
 		if i == maxLogged {
-			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(sessions)-i, result.ShortOID(cp.Commit)))
+			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(sessions)-i,
+				result.ShortOID(cp.Commit)))
 			break
 		}
-		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "), printableSpan(bold, s.Title))
+		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "),
+			printableSpan(bold, s.Title))
 		note := ""
 		for _, fact := range []string{session.LabelOf(s.Tie), s.Signature} {
 			if fact != "" {
@@ -114,7 +122,8 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 		if s.Alike > 0 {
 			note += fmt.Sprintf("; and %d that begin alike", s.Alike)
 		}
-		p.writeLine("        ", "        ", printableSpanf(unstyled, "%s, %s, %s%s", s.Source, session.CountNoun(s.Turns, "turn"), session.CountNoun(s.Tools, "tool call"), note))
+		p.writeLine("        ", "        ", printableSpanf(unstyled, "%s, %s, %s%s", s.Source,
+			session.CountNoun(s.Turns, "turn"), session.CountNoun(s.Tools, "tool call"), note))
 	}
 }
 
@@ -130,7 +139,11 @@ func (p *page) commitLine(cp result.Checkpoint, subject string) []span {
 	if subject != "" {
 		rest += " " + subject
 	}
-	return []span{{text: "commit "}, p.commit(result.ShortOID(cp.Commit)), printableSpan(unstyled, strings.TrimRight(rest, " \n\t"))}
+	return []span{
+		{text: "commit "},
+		p.commit(result.ShortOID(cp.Commit)),
+		printableSpan(unstyled, strings.TrimRight(rest, " \n\t")),
+	}
 }
 
 // date is a time as git log shows it; on a terminal how long ago that was, too.
@@ -143,5 +156,9 @@ func (p *page) date(stamp string) []span {
 	case p.Now.IsZero():
 		return []span{unbrokenSpan(unstyled, t.Format(asGit))}
 	}
-	return []span{unbrokenSpan(unstyled, t.In(p.Now.Location()).Format(asGit)), {text: " "}, unbrokenSpan(unstyled, "("+Ago(p.Now.Sub(t))+")")}
+	return []span{
+		unbrokenSpan(unstyled, t.In(p.Now.Location()).Format(asGit)),
+		{text: " "},
+		unbrokenSpan(unstyled, "("+Ago(p.Now.Sub(t))+")"),
+	}
 }

@@ -9,10 +9,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// outlinedFrom is from how many turns on a session is shown as an outline first: what fits on a few screens is read as it is.
+// outlinedFrom is from how many turns on a session is shown as an outline first: what fits on a few screens is read as
+// it is.
 const outlinedFrom = 30
 
-// writeConversation is a session with its commits where they were made; of a long one an outline, if not all was asked for.
+// writeConversation is a session with its commits where they were made; of a long one an outline, if not all was asked
+// for.
 func (p *storyPage) writeConversation(s result.StorySession) {
 	p.writeSessionHead(s)
 	commits := p.story.Commits
@@ -35,7 +37,8 @@ func (p *storyPage) writeOutline(s result.StorySession, commits []result.StoryCo
 			continue
 		}
 		commits = p.writeCommitsBefore(commits, t.TS)
-		p.writeLine(fmt.Sprintf("%3d > ", t.Turn), "      ", printableSpan(bold, p.trimLeavingColumns(session.InformativePart(session.PromptTitle(t.Content)), len("  0 > "))))
+		p.writeLine(fmt.Sprintf("%3d > ", t.Turn), "      ",
+			printableSpan(bold, p.trimLeavingColumns(session.InformativePart(session.PromptTitle(t.Content)), len("  0 > "))))
 	}
 	p.writeCommitsBefore(commits, "")
 	if i := lastAnswer(s.Said); i >= 0 {
@@ -43,7 +46,8 @@ func (p *storyPage) writeOutline(s result.StorySession, commits []result.StoryCo
 		p.marginBlock(unstyled, fmt.Sprintf("%3d ", s.Said[i].Turn), "    ", s.Said[i].Content)
 	}
 	p.blankLine()
-	p.writeSentence(dim, fmt.Sprintf("A turn: git rekal show %s:%d; all %d: git rekal show --full %s", s.Short, s.Said[0].Turn, s.Turns, s.Short))
+	p.writeSentence(dim, fmt.Sprintf("A turn: git rekal show %s:%d; all %d: git rekal show --full %s", s.Short,
+		s.Said[0].Turn, s.Turns, s.Short))
 }
 
 // lastAnswer is the place of the last thing that an agent said; -1 for none.
@@ -56,7 +60,8 @@ func lastAnswer(said []result.Turn) int {
 	return -1
 }
 
-// writeCommitsBefore is a line for each of the first commits that were made before a time, "" for the end, and gives the rest.
+// writeCommitsBefore is a line for each of the first commits that were made before a time, "" for the end, and gives
+// the rest.
 func (p *storyPage) writeCommitsBefore(commits []result.StoryCommit, stamp string) []result.StoryCommit {
 	n := 0
 	for n < len(commits) && (stamp == "" || commits[n].TS < stamp) {
@@ -70,7 +75,8 @@ func (p *storyPage) writeCommitsBefore(commits []result.StoryCommit, stamp strin
 		if len(c.Files) == 0 {
 			changed = ""
 		}
-		p.writeLine("    * ", "      ", p.commit(result.ShortOID(c.Commit)), printableSpan(unstyled, " "+cmp.Or(c.Subject, "(no subject)")), printableSpan(dim, changed))
+		p.writeLine("    * ", "      ", p.commit(result.ShortOID(c.Commit)),
+			printableSpan(unstyled, " "+cmp.Or(c.Subject, "(no subject)")), printableSpan(dim, changed))
 	}
 	return commits[n:]
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Recall is the answer of a recall, the best first. Of `git rekal why` exchanges holds, by a session's ID, what it was asked and
-// answered there.
+// Recall is the answer of a recall, the best first. Of `git rekal why` exchanges holds, by a session's ID, what it was
+// asked and answered there.
 func Recall(look Look, a result.Recall, exchanges map[string]result.Exchange) string {
 	p := &page{Look: look}
 	p.writeUnderstood(a)
@@ -33,7 +33,8 @@ func Recall(look Look, a result.Recall, exchanges map[string]result.Exchange) st
 		}
 		p.writeLine("", "", head)
 		for _, m := range a.More {
-			p.writeLine("   ", "      ", printableSpan(cyan, p.id(m.ID)), span{text: " "}, printableSpan(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
+			p.writeLine("   ", "      ", printableSpan(cyan, p.id(m.ID)), span{text: " "},
+				printableSpan(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
 		}
 	}
 	return p.String()
@@ -45,7 +46,8 @@ func (p *page) writeUnderstood(a result.Recall) {
 		p.writeWhy(w)
 	}
 	if a.AsOf != nil {
-		p.writeLine("", "", printableSpan(unstyled, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.ShortOID(a.AsOf.Checkpoint))))
+		p.writeLine("", "", printableSpan(unstyled,
+			strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.ShortOID(a.AsOf.Checkpoint))))
 	}
 	if w := a.When; w != nil && w.Dropped {
 		p.writeLine("", "", printableSpanf(yellow, "Nothing of %q: this is the answer without it.", w.Read))
@@ -101,7 +103,10 @@ func (p *page) writeHit(rank int, h result.Hit) {
 	}
 	p.writeLine(head, "   ", printableSpan(bold, title))
 	const in, more = "   ", "     "
-	p.writeLine(in, more, p.joinFacts(unstyled, append([]string{repoName(h.Repo), p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.attribution(h), h.Branch)...)...)...)
+	p.writeLine(in, more, p.joinFacts(unstyled, append([]string{
+		repoName(h.Repo),
+		p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt)),
+	}, append(p.attribution(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.writeLine(in, more, p.commitSpans(h)...)
 	}

@@ -13,8 +13,12 @@ import (
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
 	p.writeLine("", "  ", printableSpan(bold, cmp.Or(s.Title, "(no title)")))
-	p.writeLine("", "  ", p.joinFacts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), s.Signature, agentAndFacts(s.Source, s.Facts), s.Branch, privateMark(s.Private))...)
-	p.writeLine("", "  ", p.joinFacts(unstyled, append([]string{session.CountNoun(s.Turns, "turn"), session.CountNoun(s.ToolCalls, "tool call")}, p.relatives(s)...)...)...)
+	p.writeLine("", "  ", p.joinFacts(unstyled, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)),
+		p.person(s.Author, s.Actor), s.Signature, agentAndFacts(s.Source, s.Facts), s.Branch, privateMark(s.Private))...)
+	p.writeLine("", "  ", p.joinFacts(unstyled, append([]string{
+		session.CountNoun(s.Turns, "turn"),
+		session.CountNoun(s.ToolCalls, "tool call"),
+	}, p.relatives(s)...)...)...)
 	rest := p.writeTools(s.Tools, -1)
 	for _, t := range s.Page {
 		p.writeTurn(s, t)
@@ -23,7 +27,8 @@ func Session(look Look, s result.Session) string {
 	p.writeDetails(s)
 	if s.Next != nil {
 		p.blankLine()
-		p.writeLine("", "  ", unbrokenSpan(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID), *s.Next)), span{text: " reads on"})
+		p.writeLine("", "  ", unbrokenSpan(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID),
+			*s.Next)), span{text: " reads on"})
 	}
 	return p.String()
 }
@@ -60,7 +65,8 @@ func (p *page) writeTurn(s result.Session, t result.Turn) {
 		who, look = s.Source, green
 	}
 	p.blankLine()
-	p.writeLine("", "  ", append([]span{printableSpan(look, who), {text: " "}}, p.joinFacts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS), undoneMark(t.Undone))...)...)
+	p.writeLine("", "  ", append([]span{printableSpan(look, who), {text: " "}},
+		p.joinFacts(unstyled, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS), undoneMark(t.Undone))...)...)
 	p.writeLines("  ", t.Content)
 	if t.ContentNext > 0 {
 		p.writeLine("  ", "  ", printableSpanf(yellow, "(the beginning of %d bytes)", t.ContentBytes))
@@ -104,7 +110,11 @@ func (p *page) writeTools(calls []result.Tool, turn int) (rest []result.Tool) {
 func (p *page) writeDetails(s result.Session) {
 	p.writeList("Commits", len(s.Commits), 0, func(i int) []span {
 		c := s.Commits[i]
-		out := []span{p.commit(result.ShortOID(cmp.Or(c.Became, c.Commit))), {text: " "}, unbrokenSpan(unstyled, p.when(c.TS)), printableSpan(unstyled, " "+session.LabelOf(c.Tie))}
+		out := []span{
+			p.commit(result.ShortOID(cmp.Or(c.Became, c.Commit))),
+			{text: " "},
+			unbrokenSpan(unstyled, p.when(c.TS)), printableSpan(unstyled, " "+session.LabelOf(c.Tie)),
+		}
 		if c.Missing {
 			out[0] = printableSpan(unstyled, result.ShortOID(cmp.Or(c.Became, c.Commit)))
 			out = append(out, span{text: " not here"})
@@ -121,7 +131,10 @@ func (p *page) writeDetails(s result.Session) {
 	})
 	p.writeList("Next to it", len(s.Family), 0, func(i int) []span {
 		f := s.Family[i]
-		return []span{printableSpan(cyan, p.id(f.ID)), printableSpan(unstyled, " "+f.As+": "+f.Title+" ("+session.CountNoun(f.Turns, "turn")+")")}
+		return []span{
+			printableSpan(cyan, p.id(f.ID)),
+			printableSpan(unstyled, " "+f.As+": "+f.Title+" ("+session.CountNoun(f.Turns, "turn")+")"),
+		}
 	})
 }
 
@@ -144,7 +157,8 @@ func (p *page) writeList(heading string, n, total int, line func(i int) []span) 
 func Memory(look Look, m result.Memory) string {
 	p := &page{Look: look}
 	p.writeLine("", "  ", printableSpan(bold, cmp.Or(m.Title, "(no title)")))
-	p.writeLine("", "  ", p.joinFacts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Signature, m.Source)...)
+	p.writeLine("", "  ", p.joinFacts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""),
+		m.Signature, m.Source)...)
 	p.blankLine()
 	p.writeLines("", m.Content)
 	return p.String()

@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Stats is a table of what requests took. On a terminal each line ends in a bar, which has the share of the largest one.
+// Stats is a table of what requests took. On a terminal each line ends in a bar, which has the share of the largest
+// one.
 func Stats(look Look, s result.Stats) string {
 	p := &page{Look: look}
 	if s.Total.Requests == 0 {
@@ -28,7 +29,8 @@ func Stats(look Look, s result.Stats) string {
 		}
 		table = append(table, []string{
 			first, session.Thousands(r.Sessions), session.Thousands(r.Requests),
-			result.RoundTokens(r.Input), result.RoundTokens(r.Output), result.RoundTokens(r.CacheRead), result.RoundTokens(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
+			result.RoundTokens(r.Input), result.RoundTokens(r.Output), result.RoundTokens(r.CacheRead),
+			result.RoundTokens(r.CacheWrite), money(cmp.Or(r.Price, r.Cost)),
 		})
 	}
 	p.writeTable(table, func(row int) float64 {
@@ -51,7 +53,9 @@ func Stats(look Look, s result.Stats) string {
 // writeUncounted says of how many sessions nothing is known.
 func (p *page) writeUncounted(s result.Stats) {
 	if s.Uncounted > 0 {
-		p.writeLine("", "", printableSpanf(dim, "%s without counts: their transcripts hold none, or were captured before counts were kept.", session.CountNoun(s.Uncounted, "session")))
+		p.writeLine("", "", printableSpanf(dim,
+			"%s without counts: their transcripts hold none, or were captured before counts were kept.",
+			session.CountNoun(s.Uncounted, "session")))
 	}
 }
 
@@ -82,8 +86,9 @@ func money(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// writeTable lays rows out in columns: the first one to the left, numbers to the right, a column in which nothing stands left out. Where there is
-// room, a line ends in a bar of its share of a row's largest, from 0 to 1. Where the columns find no room, each figure has its name beside it.
+// writeTable lays rows out in columns: the first one to the left, numbers to the right, a column in which nothing
+// stands left out. Where there is room, a line ends in a bar of its share of a row's largest, from 0 to 1. Where the
+// columns find no room, each figure has its name beside it.
 func (p *page) writeTable(rows [][]string, share func(row int) float64) {
 	const firstColumn, leastFirst, barRoom = 44, 8, 24
 	widths := make([]int, len(rows[0]))
@@ -178,7 +183,10 @@ func Lines(look Look, s result.LineStats) string {
 			first = result.ShortOID(r.Key) + " " + r.Title
 		}
 		of := func(n int) string { return fmt.Sprintf("%d%%", (100*n+r.Lines/2)/r.Lines) }
-		table = append(table, []string{first, session.Thousands(r.Lines), session.Thousands(r.Sessions), of(r.Wrote), of(r.NoSession), of(r.Unknown)})
+		table = append(table, []string{
+			first, session.Thousands(r.Lines), session.Thousands(r.Sessions), of(r.Wrote),
+			of(r.NoSession), of(r.Unknown),
+		})
 	}
 	p.writeTable(table, func(row int) float64 {
 		if row == 0 {
@@ -190,10 +198,12 @@ func Lines(look Look, s result.LineStats) string {
 		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(s.More)))
 	}
 	if n := s.Total.Named; n > 0 {
-		p.writeLine("", "", printableSpanf(dim, "Commits without a session name an agent for %s.", session.CountNoun(n, "line")))
+		p.writeLine("", "", printableSpanf(dim, "Commits without a session name an agent for %s.",
+			session.CountNoun(n, "line")))
 	}
 	if s.Of == "" && s.Writers > 0 {
-		p.writeLine("", "", printableSpanf(dim, "Of %s that wrote lines, %s left some that stand today.", session.CountNoun(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
+		p.writeLine("", "", printableSpanf(dim, "Of %s that wrote lines, %s left some that stand today.",
+			session.CountNoun(s.Writers, "session"), session.Thousands(s.Total.Sessions)))
 	}
 	return p.String()
 }
@@ -201,20 +211,24 @@ func Lines(look Look, s result.LineStats) string {
 // Work is how much was worked in sessions, with a calendar of the last year.
 func Work(look Look, s result.WorkStats) string {
 	p := &page{Look: look}
-	p.writeLine("", "", printableSpanf(unstyled, "%s, %s, %s. %s of them led to %s.", session.Counted(s.Sessions, "session"), session.Counted(s.Turns, "turn"),
+	p.writeLine("", "", printableSpanf(unstyled, "%s, %s, %s. %s of them led to %s.",
+		session.Counted(s.Sessions, "session"), session.Counted(s.Turns, "turn"),
 		session.Counted(s.ToolCalls, "tool call"), session.Thousands(s.Committed), session.Counted(s.Commits, "commit")))
 	if s.Sessions == 0 {
 		return p.String()
 	}
 	p.writeTable([][]string{
-		{"", "MEDIAN", "9 OF 10", "MOST"}, spreadRow("minutes of a session", s.Minutes), spreadRow("sessions behind a commit", s.PerCommit), spreadRow("commits of a session", s.PerSession),
+		{"", "MEDIAN", "9 OF 10", "MOST"},
+		spreadRow("minutes of a session", s.Minutes),
+		spreadRow("sessions behind a commit", s.PerCommit), spreadRow("commits of a session", s.PerSession),
 	}, func(int) float64 { return 0 })
 	p.writeCalendar(s.Days)
 	if len(s.Together) > 0 {
 		p.writeRow([]span{unbrokenSpan(unstyled, "")})
 		p.writeRow([]span{unbrokenSpan(dim, "Changed together, by how many sessions:")})
 		for _, pair := range s.Together {
-			p.writeLine(fmt.Sprintf("%5s  ", session.Thousands(pair.Sessions)), "       ", printableSpan(unstyled, pair.A+" "+pair.B))
+			p.writeLine(fmt.Sprintf("%5s  ", session.Thousands(pair.Sessions)), "       ",
+				printableSpan(unstyled, pair.A+" "+pair.B))
 		}
 	}
 	return p.String()
@@ -224,7 +238,8 @@ func spreadRow(of string, s result.Spread) []string {
 	return []string{of, session.Thousands(s.Median), session.Thousands(s.Ninth), session.Thousands(s.Most)}
 }
 
-// writeCalendar shows how many sessions began on each day of the year that ends with the last one: a column for each week, as many as there is room for.
+// writeCalendar shows how many sessions began on each day of the year that ends with the last one: a column for each
+// week, as many as there is room for.
 func (p *page) writeCalendar(days []result.Day) {
 	if len(days) == 0 {
 		return
@@ -269,7 +284,11 @@ func (p *page) writeCalendar(days []result.Day) {
 				b.WriteRune(marks[1+(n-1)*3/max(most-1, 1)])
 			}
 		}
-		p.writeRow([]span{unbrokenSpan(dim, monday.AddDate(0, 0, weekday).Format("Mon ")), unbrokenSpan(green, strings.TrimRight(b.String(), " "))})
+		p.writeRow([]span{
+			unbrokenSpan(dim, monday.AddDate(0, 0, weekday).Format("Mon ")),
+			unbrokenSpan(green, strings.TrimRight(b.String(), " ")),
+		})
 	}
-	p.writeRow([]span{unbrokenSpan(dim, fmt.Sprintf("    %c 1 to %c %d sessions on a day", marks[1], marks[len(marks)-1], most))})
+	p.writeRow([]span{unbrokenSpan(dim, fmt.Sprintf("    %c 1 to %c %d sessions on a day", marks[1], marks[len(marks)-1],
+		most))})
 }

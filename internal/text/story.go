@@ -24,7 +24,8 @@ const (
 // textMost is how many lines one turn has at most on a screen; --json has them all.
 const textMost = 400
 
-// Story lays out what stands behind commits, as `git show` prints a commit. start is the line of the turn that was asked for, counted from 0 on.
+// Story lays out what stands behind commits, as `git show` prints a commit. start is the line of the turn that was
+// asked for, counted from 0 on.
 func Story(look Look, s result.Story, v View) (text string, start int) {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	switch {
@@ -214,7 +215,8 @@ func (p *storyPage) writeSessionHead(s result.StorySession) {
 	}
 	p.writeLine("Date:   ", "        ", p.beginTime(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
-		p.writeSentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show --full %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
+		p.writeSentence(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show --full %s", s.Said[0].Turn,
+			s.Said[len(s.Said)-1].Turn, s.Short))
 	}
 }
 
@@ -246,7 +248,8 @@ func sessionSize(s result.StorySession) string {
 	return session.CountNoun(s.Turns, "turn") + ", " + session.CountNoun(s.ToolCalls, "tool call")
 }
 
-// beginTime is when a session began, in words as on other screens. For scripts it is a date as git prints it, with its zone.
+// beginTime is when a session began, in words as on other screens. For scripts it is a date as git prints it, with its
+// zone.
 func (p *storyPage) beginTime(stamp string) []span {
 	if p.Now.IsZero() {
 		return p.date(stamp)
@@ -265,8 +268,8 @@ func (p *storyPage) writeTurn(t result.Turn) {
 	}
 }
 
-// callsMost is how many different things a folded line names of a tool, callMost how many characters of each, and foldedMost how many
-// the line has of all.
+// callsMost is how many different things a folded line names of a tool, callMost how many characters of each, and
+// foldedMost how many the line has of all.
 const (
 	callsMost  = 6
 	callMost   = 60

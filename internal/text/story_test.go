@@ -23,14 +23,27 @@ func told() result.Story {
 	return result.Story{
 		Kind: "commit",
 		Commits: []result.StoryCommit{{
-			Commit: "70ee311aa", Subject: "Read \x1b[31mUTC", Author: "Alice", Email: "a@b.c", TS: "2026-03-04T10:08:40Z", Sessions: []string{"S1"}, Ties: map[string]string{"S1": "wrote"},
-			Files: []result.Diffstat{{Path: "jwt.go", Added: 3, Deleted: 1}, {Path: "new.go", OldPath: "old.go"}, {Path: "x.png", Binary: true}},
+			Commit: "70ee311aa", Subject: "Read \x1b[31mUTC", Author: "Alice", Email: "a@b.c", TS: "2026-03-04T10:08:40Z",
+			Sessions: []string{"S1"}, Ties: map[string]string{"S1": "wrote"},
+			Files: []result.Diffstat{
+				{Path: "jwt.go", Added: 3, Deleted: 1},
+				{Path: "new.go", OldPath: "old.go"},
+				{Path: "x.png", Binary: true},
+			},
 		}},
 		Sessions: []result.StorySession{{
-			ID: "S1", Short: "S1", Title: "Fix expiry", Author: "a@b.c", Source: "claude-code", StartedAt: "2026-03-04T10:00:00Z", Turns: 2, ToolCalls: 8,
-			Said:  []result.Turn{{Turn: 0, Role: "human", Content: "why?\n\tindented"}, {Turn: 1, Role: "assistant", Content: strings.Repeat("because clocks differ ", 12)}},
-			Tools: []result.Tool{{Turn: 0, Tool: "Edit", Path: "jwt.go"}, {Turn: 0, Tool: "Edit", Path: "jwt.go"}, {Turn: 0, Tool: "Bash", Cmd: "go test ./...", Failed: true}},
-			Left:  []string{"tried.go"},
+			ID: "S1", Short: "S1", Title: "Fix expiry", Author: "a@b.c", Source: "claude-code",
+			StartedAt: "2026-03-04T10:00:00Z", Turns: 2, ToolCalls: 8,
+			Said: []result.Turn{
+				{Turn: 0, Role: "human", Content: "why?\n\tindented"},
+				{Turn: 1, Role: "assistant", Content: strings.Repeat("because clocks differ ", 12)},
+			},
+			Tools: []result.Tool{
+				{Turn: 0, Tool: "Edit", Path: "jwt.go"},
+				{Turn: 0, Tool: "Edit", Path: "jwt.go"},
+				{Turn: 0, Tool: "Bash", Cmd: "go test ./...", Failed: true},
+			},
+			Left: []string{"tried.go"},
 		}},
 	}
 }
@@ -59,7 +72,8 @@ Date:   Wed Mar 4 10:00:00 2026 +0000
 
     · Edit ×2 jwt.go; Bash go test ./... (failed)
 `
-	if diff := cmp.Diff(want, strings.Split(story(text.Look{}, told(), text.Full), "  1 because")[0][:len(want)]); diff != "" {
+	if diff := cmp.Diff(want, strings.Split(story(text.Look{}, told(), text.Full),
+		"  1 because")[0][:len(want)]); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for line := range strings.SplitSeq(story(text.Look{Width: 40}, told(), text.Full), "\n") {
@@ -77,17 +91,26 @@ Date:   Wed Mar 4 10:00:00 2026 +0000
 // TestCallsKeepFileNames: what is too long in a path is its folders, and no path is cut where a line is.
 func TestCallsKeepFileNames(t *testing.T) {
 	deep := strings.Repeat("folder/", 12)
-	s := result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", Said: []result.Turn{{Role: "human", Content: "go"}}, Tools: []result.Tool{
-		{Tool: "Read", Path: deep + "wanted.go"}, {Tool: "Edit", Path: strings.Repeat("x", 90) + ".go"}, {Tool: "Bash", Cmd: "go test " + deep},
-	}}}}
+	s := result.Story{Kind: "session", Sessions: []result.StorySession{{
+		ID:   "S1",
+		Said: []result.Turn{{Role: "human", Content: "go"}}, Tools: []result.Tool{
+			{Tool: "Read", Path: deep + "wanted.go"},
+			{Tool: "Edit", Path: strings.Repeat("x", 90) + ".go"},
+			{Tool: "Bash", Cmd: "go test " + deep},
+		},
+	}}}
 	got := story(text.Look{}, s, text.Full)
-	for _, want := range []string{"· Read …/folder/folder/", "/folder/wanted.go; ", "Edit …xxx", "xxx.go; Bash go test folder/"} {
+	for _, want := range []string{
+		"· Read …/folder/folder/", "/folder/wanted.go; ", "Edit …xxx",
+		"xxx.go; Bash go test folder/",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
 	for i := range 40 {
-		s.Sessions[0].Tools = append(s.Sessions[0].Tools, result.Tool{Tool: fmt.Sprint("Tool", i%4), Path: fmt.Sprintf("a/longer/path/to/file%d.go", i)})
+		s.Sessions[0].Tools = append(s.Sessions[0].Tools,
+			result.Tool{Tool: fmt.Sprint("Tool", i%4), Path: fmt.Sprintf("a/longer/path/to/file%d.go", i)})
 	}
 	if got := story(text.Look{}, s, text.Full); !strings.HasSuffix(got, ".go, …\n") {
 		t.Errorf("a path is cut:\n%s", got)
@@ -99,9 +122,15 @@ func TestOneTime(t *testing.T) {
 	const start, end, want = "2026-03-04T23:43:00Z", "2026-03-06T09:00:00Z", "2026-03-05 00:43 ("
 	look := text.Look{Width: 80, Now: now.In(time.FixedZone("", 3600))}
 	for name, got := range map[string]string{
-		"search": text.Recall(look, result.Recall{Results: []result.Hit{{ID: "S1", StartedAt: start, LastTurnAt: end, CapturedAt: end}}}, nil),
-		"query":  text.Session(look, result.Session{ID: "S1", StartedAt: start, CapturedAt: end}),
-		"show":   story(look, result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", StartedAt: start, LastTurnAt: end}}}, text.Full),
+		"search": text.Recall(look, result.Recall{Results: []result.Hit{{
+			ID: "S1", StartedAt: start, LastTurnAt: end,
+			CapturedAt: end,
+		}}}, nil),
+		"query": text.Session(look, result.Session{ID: "S1", StartedAt: start, CapturedAt: end}),
+		"show": story(look, result.Story{
+			Kind:     "session",
+			Sessions: []result.StorySession{{ID: "S1", StartedAt: start, LastTurnAt: end}},
+		}, text.Full),
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s:\n%s", name, got)
@@ -109,15 +138,23 @@ func TestOneTime(t *testing.T) {
 	}
 }
 
-// TestConversation: a session is told with its commits where they were made, a long one as an outline, and a turn with those around it, of which
-// the line is told.
+// TestConversation: a session is told with its commits where they were made, a long one as an outline, and a turn with
+// those around it, of which the line is told.
 func TestConversation(t *testing.T) {
 	at := func(minute int) string { return fmt.Sprintf("2026-03-04T10:%02d:00Z", minute) }
-	s := result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", Short: "S1", Turns: 3, Said: []result.Turn{
-		{Turn: 0, Role: "human", Content: "why?", TS: at(0)}, {Turn: 1, Role: "assistant", Content: "Clocks differ.", TS: at(1)}, {Turn: 2, Role: "human", Content: "fix it", TS: at(3)},
-	}}}, Commits: []result.StoryCommit{
+	s := result.Story{Kind: "session", Sessions: []result.StorySession{{
+		ID: "S1", Short: "S1", Turns: 3,
+		Said: []result.Turn{
+			{Turn: 0, Role: "human", Content: "why?", TS: at(0)},
+			{Turn: 1, Role: "assistant", Content: "Clocks differ.", TS: at(1)},
+			{Turn: 2, Role: "human", Content: "fix it", TS: at(3)},
+		},
+	}}, Commits: []result.StoryCommit{
 		{Commit: "0000000aaa", Missing: true},
-		{Commit: "70ee311aaa", Subject: "Read UTC", TS: at(2), Files: []result.Diffstat{{Path: "jwt.go", Added: 3, Deleted: 1}}},
+		{
+			Commit: "70ee311aaa", Subject: "Read UTC", TS: at(2),
+			Files: []result.Diffstat{{Path: "jwt.go", Added: 3, Deleted: 1}},
+		},
 	}}
 	got := story(text.Look{}, s, text.Brief)
 	const want = "Commit: 0000000 (not in this clone)\n\n  0 > why?\n\n  1 Clocks differ.\n\n    * 70ee311 Read UTC (1 file, +3 −1)\n\n  2 > fix it\n"
@@ -135,7 +172,8 @@ func TestConversation(t *testing.T) {
 	}
 	s.Turn = nil
 	for i := 3; i < 40; i++ {
-		s.Sessions[0].Said = append(s.Sessions[0].Said, result.Turn{Turn: i, Role: "assistant", Content: fmt.Sprintf("Step %d.", i), TS: at(4)})
+		s.Sessions[0].Said = append(s.Sessions[0].Said,
+			result.Turn{Turn: i, Role: "assistant", Content: fmt.Sprintf("Step %d.", i), TS: at(4)})
 	}
 	got = story(text.Look{}, s, text.Brief)
 	const outline = "\n\n  0 > why?\n    * 70ee311 Read UTC (1 file, +3 −1)\n  2 > fix it\n\n 39 Step 39.\n\nA turn: git rekal show S1:0; all 9: git rekal show --full S1\n"

@@ -1,9 +1,11 @@
 // Package text lays results out for people: lines for a terminal instead of JSON.
 //
-// In: a value of package result, and a Look (width, colours, how commits and IDs are shown). Out: text. It is pure: no file, clock or terminal.
+// In: a value of package result, and a Look (width, colours, how commits and IDs are shown). Out: text. It is pure: no
+// file, clock or terminal.
 //
-// Promises: no line is wider than the Look's, also with wide characters. Others' text is shown and never obeyed: control characters, bidi
-// overrides and invisible characters are replaced (result.Printable). Only texts that are laid out in lines keep their line breaks.
+// Promises: no line is wider than the Look's, also with wide characters. Others' text is shown and never obeyed:
+// control characters, bidi overrides and invisible characters are replaced (result.Printable). Only texts that are laid
+// out in lines keep their line breaks.
 package text
 
 import (
@@ -30,8 +32,8 @@ type Look struct {
 // narrowest is the width below which nothing is laid out: a word and its indentation.
 const narrowest = 20
 
-// style is what a piece of text looks like: parameters of SGR (ECMA-48, 8.3.117); "" for nothing special. Colours are git's own:
-// commits yellow, what is good green, what is bad red.
+// style is what a piece of text looks like: parameters of SGR (ECMA-48, 8.3.117); "" for nothing special. Colours are
+// git's own: commits yellow, what is good green, what is bad red.
 type style string
 
 const (
@@ -123,7 +125,8 @@ func (p *page) commit(sha string) span {
 	if p.Commit == nil {
 		return s
 	}
-	if link := p.Commit(sha); !strings.ContainsFunc(link, func(r rune) bool { return r <= ' ' || r > '~' }) { // else it would end early
+	// else it would end early
+	if link := p.Commit(sha); !strings.ContainsFunc(link, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		s.link = link
 	}
 	return s

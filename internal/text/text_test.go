@@ -105,7 +105,10 @@ func safe(t *testing.T, name, layout string, columns int) {
 func TestHostileText(t *testing.T) {
 	for _, look := range []text.Look{
 		{},
-		{Width: 20, UTF8: true, Color: true, Now: now, Commit: func(sha string) string { return "https://example.com/" + sha }},
+		{
+			Width: 20, UTF8: true, Color: true, Now: now,
+			Commit: func(sha string) string { return "https://example.com/" + sha },
+		},
 		{Width: 80, Color: true, Matches: func(s string) [][2]int { return [][2]int{{0, len(s) - 5}, {len(s) - 5, len(s)}} }},
 		{Width: 7},
 	} {
@@ -137,7 +140,8 @@ func FuzzLayout(f *testing.F) {
 // TestLinks: what a remote's URL holds ends no link.
 func TestLinks(t *testing.T) {
 	look := text.Look{Color: true, Commit: func(string) string { return "https://example.com/\x1b\\\x1b[2J" }}
-	if got := text.Log(look, []result.Checkpoint{{Commit: "abc"}}, func(string) string { return "" }); strings.Contains(got, "\x1b[2J") {
+	if got := text.Log(look, []result.Checkpoint{{Commit: "abc"}},
+		func(string) string { return "" }); strings.Contains(got, "\x1b[2J") {
 		t.Errorf("%q", got)
 	}
 }
@@ -145,13 +149,18 @@ func TestLinks(t *testing.T) {
 func TestSession(t *testing.T) {
 	four := 4
 	s := result.Session{
-		ID: "01KJW4MN48AJBF1NFJ2X4RZ873", Title: "Fix JWT expiry", Author: "alice@example.com", Actor: "human", Source: "codex", StartedAt: "2026-03-20T09:00:00Z",
+		ID: "01KJW4MN48AJBF1NFJ2X4RZ873", Title: "Fix JWT expiry", Author: "alice@example.com", Actor: "human",
+		Source: "codex", StartedAt: "2026-03-20T09:00:00Z",
 		Turns: 9, ToolCalls: 1, Parent: "01KJW4MN", Next: &four,
 		Page: []result.Turn{
 			{Turn: 2, Role: "human", TS: "2026-03-20T09:00:00Z", Content: "why?\n\n\n\tfunc f()\n"},
 			{Turn: 3, Role: "assistant", Content: "Because.", ContentBytes: 99999, ContentNext: 9},
 		},
-		Tools: []result.Tool{{Turn: 2, Tool: "Read", Path: "a.go"}, {Turn: 2, Tool: "Read", Path: "b.go", Failed: true}, {Turn: 2, Tool: "Bash", Cmd: "go test"}},
+		Tools: []result.Tool{
+			{Turn: 2, Tool: "Read", Path: "a.go"},
+			{Turn: 2, Tool: "Read", Path: "b.go", Failed: true},
+			{Turn: 2, Tool: "Bash", Cmd: "go test"},
+		},
 	}
 	const want = `Fix JWT expiry
 session 01KJW4MN48AJBF1NFJ2X4RZ873,
@@ -188,7 +197,10 @@ func TestMessage(t *testing.T) {
 		rest, line, want string
 	}{
 		{0, "> ", `share it: "git rekal sync" sends the ledger`, "> share it: \"git rekal sync\" sends the ledger\n"},
-		{22, "> ", `share it: "git rekal sync"; it sends the ledger`, "> share it:\n> \"git rekal sync\"; it\n> sends the ledger\n"},
+		{
+			22, "> ", `share it: "git rekal sync"; it sends the ledger`,
+			"> share it:\n> \"git rekal sync\"; it\n> sends the ledger\n",
+		},
 		{22, "    ", `"a command that is too long for a line"`, "> \"a command that is\n    too long for a\n    line\"\n"},
 		{22, "> ", `x "unbalanced`, "> x \"unbalanced\n"},
 		{22, "> ", "", ">\n"},
@@ -202,13 +214,28 @@ func TestMessage(t *testing.T) {
 func TestRecall(t *testing.T) {
 	one := 1
 	a := result.Recall{
-		Query: "expiry last week", Total: 3, Unknown: []string{"frob"}, When: &result.When{Since: "2026-03-09T00:00:00Z", Until: "2026-03-16T00:00:00Z", Read: "last week"},
+		Query: "expiry last week", Total: 3, Unknown: []string{"frob"},
+		When: &result.When{Since: "2026-03-09T00:00:00Z", Until: "2026-03-16T00:00:00Z", Read: "last week"},
 		Results: []result.Hit{
-			{ID: "01A", Kind: "memory", Title: "Leeway", Snippet: "30 s", Author: "bob@example.com", Actor: "agent", Weak: true, CapturedAt: "2026-03-19T10:00:00Z", Freshness: result.StaleDeleted},
-			{ID: "42", Kind: "record", Title: "go test", Snippet: "FAIL x\n    x_test.go:3", Exit: &one, CapturedAt: "2025-01-19T10:00:00Z", Files: []string{"x_test.go"}, FilesTotal: 3},
 			{
-				ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Facts: session.Facts{Model: "gpt-5.4"}, Branch: "main", Purged: true,
-				Stale: []result.File{{Path: "a", Freshness: result.StaleChanged}, {Path: "b", Freshness: result.StaleDeleted}, {Path: "c", Freshness: result.StaleChanged}, {Path: "d", Freshness: result.StaleChanged}, {Path: "e", Freshness: result.StaleChanged}},
+				ID: "01A", Kind: "memory", Title: "Leeway", Snippet: "30 s", Author: "bob@example.com", Actor: "agent", Weak: true,
+				CapturedAt: "2026-03-19T10:00:00Z", Freshness: result.StaleDeleted,
+			},
+			{
+				ID: "42", Kind: "record", Title: "go test", Snippet: "FAIL x\n    x_test.go:3", Exit: &one,
+				CapturedAt: "2025-01-19T10:00:00Z", Files: []string{"x_test.go"}, FilesTotal: 3,
+			},
+			{
+				ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"},
+				CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex",
+				Facts: session.Facts{Model: "gpt-5.4"}, Branch: "main", Purged: true,
+				Stale: []result.File{
+					{Path: "a", Freshness: result.StaleChanged},
+					{Path: "b", Freshness: result.StaleDeleted},
+					{Path: "c", Freshness: result.StaleChanged},
+					{Path: "d", Freshness: result.StaleChanged},
+					{Path: "e", Freshness: result.StaleChanged},
+				},
 			},
 		},
 		More: []result.Mention{{ID: "01C", Title: "Something else"}},
@@ -242,18 +269,26 @@ And 1 more:
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	a.Total, a.Results[0].Weak = len(a.Results)+520, false
-	if got := text.Recall(text.Look{Width: 80, Now: now}, a, nil); !strings.Contains(got, "\nAnd 520 more, first these:\n   01C") {
+	if got := text.Recall(text.Look{Width: 80, Now: now}, a, nil); !strings.Contains(got,
+		"\nAnd 520 more, first these:\n   01C") {
 		t.Errorf("of 520 more one is named:\n%s", got)
 	}
-	empty := result.Recall{When: &result.When{Read: "last week", Dropped: true}, AsOf: &result.AsOf{Checkpoint: "1234567890", Until: "2026-03-09T00:00:00Z"}}
-	if got := text.Recall(text.Look{Width: 80}, empty, nil); got != "As of 2026-03-09 00:00 1234567\nNothing of \"last week\": this is the answer without it.\nNothing matches.\n" {
+	empty := result.Recall{
+		When: &result.When{Read: "last week", Dropped: true},
+		AsOf: &result.AsOf{Checkpoint: "1234567890", Until: "2026-03-09T00:00:00Z"},
+	}
+	if got := text.Recall(text.Look{Width: 80}, empty,
+		nil); got != "As of 2026-03-09 00:00 1234567\nNothing of \"last week\": this is the answer without it.\nNothing matches.\n" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestWhy(t *testing.T) {
 	hit := func(tie string, ranges, exact, shared []result.Range) result.Hit {
-		return result.Hit{Kind: "session", Title: "t", Tie: tie, Inferred: tie == "inferred", Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared}}
+		return result.Hit{
+			Kind: "session", Title: "t", Tie: tie, Inferred: tie == "inferred",
+			Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared},
+		}
 	}
 	a, b := result.Range{1, 4}, result.Range{7, 7}
 	look := text.Look{Width: 90}
@@ -262,21 +297,39 @@ func TestWhy(t *testing.T) {
 		hit  result.Hit
 		want string
 	}{
-		{"all is exact", hit("wrote", []result.Range{a, b}, []result.Range{a, b}, nil), "it wrote lines 1-4, 7: its edits and the commit were compared line by line"},
-		{"some is", hit("wrote", []result.Range{a, b}, []result.Range{b}, nil), "it wrote line 7: its edits and the commit were compared line by line; of lines 1-4 only that the session wrote the lines around"},
+		{
+			"all is exact", hit("wrote", []result.Range{a, b}, []result.Range{a, b}, nil),
+			"it wrote lines 1-4, 7: its edits and the commit were compared line by line",
+		},
+		{
+			"some is", hit("wrote", []result.Range{a, b}, []result.Range{b}, nil),
+			"it wrote line 7: its edits and the commit were compared line by line; of lines 1-4 only that the session wrote the lines around",
+		},
 		{"none is", hit("edited", []result.Range{b}, nil, nil), "of line 7 only that the session wrote to its files"},
-		{"it may be another's", hit("made", []result.Range{a}, nil, []result.Range{{2, 3}}), "of lines 1-4 only that the session made the commit; lines 2-3: so did another session here"},
-		{"it is inferred", hit("inferred", []result.Range{b}, nil, nil), "of line 7 only that the session is inferred from content"},
+		{
+			"it may be another's", hit("made", []result.Range{a}, nil, []result.Range{{2, 3}}),
+			"of lines 1-4 only that the session made the commit; lines 2-3: so did another session here",
+		},
+		{
+			"it is inferred", hit("inferred", []result.Range{b}, nil, nil),
+			"of line 7 only that the session is inferred from content",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := text.Recall(text.Look{Width: 200}, result.Recall{Why: &result.Why{Path: "a.go", From: 1, To: 9}, Results: []result.Hit{tt.hit}}, nil)
+			got := text.Recall(text.Look{Width: 200}, result.Recall{
+				Why:     &result.Why{Path: "a.go", From: 1, To: 9},
+				Results: []result.Hit{tt.hit},
+			}, nil)
 			if !strings.HasPrefix(got, "a.go:1-9\n\n1. line") || !strings.Contains(got, "\n   Known: "+tt.want+"\n") {
 				t.Errorf("%s", got)
 			}
 		})
 	}
 	why := &result.Why{Path: "a.go", From: 3, To: 3, Uncommitted: []result.Range{b}, Unexplained: []result.Source{
-		{Origin: result.Origin{Commit: "1234567", Subject: "Join both", TS: "2026-03-04T10:00:00Z", Merge: true}, Ranges: []result.Range{a}},
+		{
+			Origin: result.Origin{Commit: "1234567", Subject: "Join both", TS: "2026-03-04T10:00:00Z", Merge: true},
+			Ranges: []result.Range{a},
+		},
 		{Origin: result.Origin{Commit: "89abcde"}, Ranges: []result.Range{b}, Cut: true},
 	}}
 	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known behind commit 1234567 Join both, 2026-03-04 10:00, a\n  merge\nline 7: no session is known behind commit 89abcde or one before it, which this shallow\n  clone lacks\nNo session explains these lines.\n"
@@ -288,9 +341,20 @@ func TestWhy(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	two := 2
 	d := result.Doctor{
-		Checks: []result.Check{{Name: "git", Status: "ok", Says: "well", Fix: "none"}, {Name: "setup", Status: "wrong", Says: "not set up", Fix: "git rekal init"}, {Name: "x", Status: "note", Says: "y"}},
-		Leaks:  []result.Finding{{Rule: "r", Session: "01A", In: "turn", Turn: &two, Around: "a", Author: "a@b.c", Scrub: "01A:2"}, {Rule: "r", Session: "01B", In: "command", Turn: &two, Around: "b", Author: "b@b.c"}, {Rule: "r", In: "subject", Around: "c", Author: "b@b.c"}},
-		More:   1,
+		Checks: []result.Check{
+			{Name: "git", Status: "ok", Says: "well", Fix: "none"},
+			{Name: "setup", Status: "wrong", Says: "not set up", Fix: "git rekal init"},
+			{Name: "x", Status: "note", Says: "y"},
+		},
+		Leaks: []result.Finding{
+			{
+				Rule: "r", Session: "01A", In: "turn", Turn: &two, Around: "a", Author: "a@b.c",
+				Scrub: "01A:2",
+			},
+			{Rule: "r", Session: "01B", In: "command", Turn: &two, Around: "b", Author: "b@b.c"},
+			{Rule: "r", In: "subject", Around: "c", Author: "b@b.c"},
+		},
+		More: 1,
 	}
 	const leaks = `
 in the ledger of a@b.c:
@@ -319,7 +383,10 @@ Only its author can scrub a ledger; your next "git rekal sync" takes that over.
 // TestFilesOfAHit: a name that fits on a line is on one, and all lines begin alike.
 func TestFilesOfAHit(t *testing.T) {
 	wide := "docs/" + strings.Repeat("n", 28) + ".md" // 36 columns, beside an indentation of 3
-	a := result.Recall{Results: []result.Hit{{ID: "01A", Kind: "session", Title: "t", Files: []string{"a.go", wide, "my file.go"}, FilesTotal: 5}}}
+	a := result.Recall{Results: []result.Hit{{
+		ID: "01A", Kind: "session", Title: "t",
+		Files: []string{"a.go", wide, "my file.go"}, FilesTotal: 5,
+	}}}
 	const want = "   a.go\n   docs/nnnnnnnnnnnnnnnnnnnnnnnnnnnn.md\n   my file.go  and 2 more\n"
 	if got := text.Recall(text.Look{Width: 39}, a, nil); !strings.Contains(got, want) {
 		t.Errorf("%s", got)
@@ -337,11 +404,13 @@ func TestOneline(t *testing.T) {
 		40: "70ee311 2026-03-04 Read...  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as...\n",
 		30: "70ee311 2026-03-04 Read exp...\n89abcde 2026-03-04 Read exp...\n",
 	} {
-		if diff := cmp.Diff(want, text.Oneline(text.Look{Width: width}, []result.Checkpoint{cp, none}, func(string) string { return "Read expires_at as UTC" })); diff != "" {
+		if diff := cmp.Diff(want, text.Oneline(text.Look{Width: width}, []result.Checkpoint{cp, none},
+			func(string) string { return "Read expires_at as UTC" })); diff != "" {
 			t.Errorf("%d columns (-want +got):\n%s", width, diff)
 		}
 	}
-	if got := text.Oneline(text.Look{}, []result.Checkpoint{cp}, func(string) string { return "" }); got != "70ee311 2026-03-04 Fix JWT expiry in other time zones  01KJW4MN +1\n" {
+	if got := text.Oneline(text.Look{}, []result.Checkpoint{cp},
+		func(string) string { return "" }); got != "70ee311 2026-03-04 Fix JWT expiry in other time zones  01KJW4MN +1\n" {
 		t.Errorf("%q", got)
 	}
 }

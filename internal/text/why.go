@@ -25,7 +25,8 @@ func (p *page) writeUnexplained(w *result.Why) {
 		p.writeLine("", "  ", printableSpanf(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
-		said := append([]span{printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges))}, p.origin(s.Origin)...)
+		said := append([]span{printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges))},
+			p.origin(s.Origin)...)
 		if s.Cut {
 			said = append(said, span{text: " or one before it, which this shallow clone lacks"})
 		}
@@ -39,8 +40,8 @@ func (p *page) writeUnexplained(w *result.Why) {
 	}
 }
 
-// writeBehind tells what stands behind lines, in the order in which one asks: which lines, what commit brought them, what was asked for, who did it through
-// what, and how that is known.
+// writeBehind tells what stands behind lines, in the order in which one asks: which lines, what commit brought them,
+// what was asked for, who did it through what, and how that is known.
 func (p *page) writeBehind(rank int, h result.Hit, said result.Exchange) {
 	const in, more = "   ", "     "
 	e := h.Explains
@@ -55,7 +56,11 @@ func (p *page) writeBehind(rank int, h result.Hit, said result.Exchange) {
 	if h.Asked != nil {
 		asked, brief = h.Asked.Text, said.Asked
 	}
-	for _, part := range []struct{ who, text string }{{"Asked: ", asked}, {"Began with: ", e.Purpose}, {"Answered: ", said.Answered}} {
+	for _, part := range []struct{ who, text string }{
+		{"Asked: ", asked},
+		{"Began with: ", e.Purpose},
+		{"Answered: ", said.Answered},
+	} {
 		if part.text != "" {
 			p.writeLine(in, more, append([]span{{text: part.who, style: cyan}}, p.markMatches(part.text)...)...)
 		}
@@ -67,13 +72,15 @@ func (p *page) writeBehind(rank int, h result.Hit, said result.Exchange) {
 	if len(h.Through) > 0 { // its brief, which follows
 		title = ""
 	}
-	p.writeLine(in, more, p.joinFacts(unstyled, append(p.attribution(h), p.when(cmp.Or(h.StartedAt, h.LastTurnAt)), h.Branch, title)...)...)
+	p.writeLine(in, more, p.joinFacts(unstyled, append(p.attribution(h), p.when(cmp.Or(h.StartedAt, h.LastTurnAt)),
+		h.Branch, title)...)...)
 	for i, by := range h.Through {
 		text := by.Title
 		if i == 0 && brief != "" {
 			text = brief
 		}
-		p.writeLine(in, more, printableSpan(unstyled, "through a subagent: "), printableSpan(cyan, p.id(by.ID)), printableSpan(unstyled, "  "+text))
+		p.writeLine(in, more, printableSpan(unstyled, "through a subagent: "), printableSpan(cyan, p.id(by.ID)),
+			printableSpan(unstyled, "  "+text))
 	}
 	p.writeLine(in, more, howKnown(h))
 	if notes := p.joinFacts(yellow, remarksOn(h, true)...); len(notes) > 0 {

@@ -20,7 +20,8 @@ type Said struct {
 // reader takes the value of a line apart; ok is false where it names no agent.
 type reader func(value string) (s Said, ok bool)
 
-// readers are the lines that name agents or their sessions, by key. Entire's "Entire-Checkpoint:" names neither: package archive has the checkpoints.
+// readers are the lines that name agents or their sessions, by key. Entire's "Entire-Checkpoint:" names neither:
+// package archive has the checkpoints.
 //
 //nolint:gochecknoglobals // a table
 var readers = map[string]reader{
@@ -34,8 +35,8 @@ var readers = map[string]reader{
 	"agent-logs-url":  sessionOf("copilot-cli"), // GitHub's coding agent
 }
 
-// known is an agent with the addresses that name it in commits, of which the first is written. An address that begins with "+" is the end of one that GitHub
-// gives to accounts.
+// known is an agent with the addresses that name it in commits, of which the first is written. An address that begins
+// with "+" is the end of one that GitHub gives to accounts.
 type known struct {
 	agent, name string
 	addresses   []string
@@ -45,9 +46,13 @@ type known struct {
 var agents = []known{
 	{"claude-code", "Claude", []string{"noreply@anthropic.com", "+claude[bot]@users.noreply.github.com"}},
 	{"codex", "Codex", []string{
-		"noreply@openai.com", "codex@openai.com", "+chatgpt-codex-connector[bot]@users.noreply.github.com", "+codex@users.noreply.github.com",
+		"noreply@openai.com", "codex@openai.com", "+chatgpt-codex-connector[bot]@users.noreply.github.com",
+		"+codex@users.noreply.github.com",
 	}},
-	{"copilot-cli", "Copilot", []string{"223556219+Copilot@users.noreply.github.com", "+copilot@users.noreply.github.com"}},
+	{"copilot-cli", "Copilot", []string{
+		"223556219+Copilot@users.noreply.github.com",
+		"+copilot@users.noreply.github.com",
+	}},
 	{"cursor", "Cursor", []string{"cursoragent@cursor.com"}},
 	{"gemini-cli", "gemini-cli", []string{
 		"gemini-cli@google.com", "+gemini-cli@users.noreply.github.com", "+gemini-cli[bot]@users.noreply.github.com",
@@ -55,7 +60,10 @@ var agents = []known{
 	}},
 	{"opencode", "opencode", []string{"noreply@opencode.ai"}},
 	{"qwen-code", "Qwen-Coder", []string{"qwen-coder@alibabacloud.com"}},
-	{"droid", "factory-droid[bot]", []string{"138933559+factory-droid[bot]@users.noreply.github.com", "+factory-droid[bot]@users.noreply.github.com"}},
+	{"droid", "factory-droid[bot]", []string{
+		"138933559+factory-droid[bot]@users.noreply.github.com",
+		"+factory-droid[bot]@users.noreply.github.com",
+	}},
 	{"aider", "aider", []string{"aider@aider.chat", "noreply@aider.chat"}},
 	{"amp", "Amp", []string{"amp@ampcode.com"}},
 	{"crush", "Crush", []string{"crush@charm.land"}},
@@ -76,8 +84,8 @@ var line = lazy.Expr(`^(?:[A-Za-z0-9][A-Za-z0-9-]*[ \t]*:|[ \t]+\S|\(cherry pick
 // paragraphs are parted by blank lines.
 var paragraphs = lazy.Expr(`\n(?:[ \t]*\n)+`)
 
-// InMessage reads the lines of a message that name agents. Such a line stands in a paragraph of trailers, which a squash may have in its middle; one that
-// names a session may stand anywhere.
+// InMessage reads the lines of a message that name agents. Such a line stands in a paragraph of trailers, which a
+// squash may have in its middle; one that names a session may stand anywhere.
 func InMessage(message string) (out []Said) {
 	_, message, _ = strings.Cut(strings.ReplaceAll(message, "\r\n", "\n"), "\n") // the subject is none
 	for _, paragraph := range paragraphs.Split(message, -1) {
@@ -145,7 +153,8 @@ func agentAt(email string) string {
 	return ""
 }
 
-// readHelper reads "AGENT:MODEL [TOOL…]", as the kernel has it, "AGENT (MODEL)", "MODEL via AGENT" and "AGENT MODEL". An address behind it is left out.
+// readHelper reads "AGENT:MODEL [TOOL…]", as the kernel has it, "AGENT (MODEL)", "MODEL via AGENT" and "AGENT MODEL".
+// An address behind it is left out.
 func readHelper(value string) (Said, bool) {
 	at := ""
 	if m := address.FindStringSubmatch(value); m != nil {
@@ -194,7 +203,8 @@ func modelIn(name string) string {
 // vendors stand before the names of their agents.
 const vendors = " github openai google anthropic factory the "
 
-// agentNamed is an agent as ledgers call it, by the first word of its name: "Claude Code", "GitHub Copilot", "gemini-2.5-pro".
+// agentNamed is an agent as ledgers call it, by the first word of its name: "Claude Code", "GitHub Copilot",
+// "gemini-2.5-pro".
 func agentNamed(name string) string {
 	words := slices.DeleteFunc(wordsOf(name), func(w string) bool { return strings.Contains(vendors, " "+w+" ") })
 	if len(words) == 0 {
@@ -214,7 +224,8 @@ func agentNamed(name string) string {
 }
 
 func isKnown(agent string) bool {
-	return slices.Contains(session.Agents(), agent) || slices.ContainsFunc(agents, func(k known) bool { return k.agent == agent })
+	return slices.Contains(session.Agents(), agent) ||
+		slices.ContainsFunc(agents, func(k known) bool { return k.agent == agent })
 }
 
 // word is a part of a name: letters, or digits.
@@ -226,7 +237,8 @@ func wordsOf(name string) []string { return word.FindAllString(strings.ToLower(n
 // date is one behind a model's name.
 var date = lazy.Expr(`^20[0-9]{6}$`)
 
-// SameModel reports whether two names may mean one model: "Opus 4.5", "claude-opus-4-5-20251101", "anthropic/claude-opus-4.5". A name that is not known may be any.
+// SameModel reports whether two names may mean one model: "Opus 4.5", "claude-opus-4-5-20251101",
+// "anthropic/claude-opus-4.5". A name that is not known may be any.
 func SameModel(a, b string) bool {
 	x, y := modelWords(a), modelWords(b)
 	if len(x) > len(y) {

@@ -1,8 +1,8 @@
-// Package trailer knows the lines of commit messages that name the agents that helped: it reads those that agents, hosts and people write, and writes them in
-// a project's form.
+// Package trailer knows the lines of commit messages that name the agents that helped: it reads those that agents,
+// hosts and people write, and writes them in a project's form.
 //
-// In: a line, a message; or who helped. Out: the agent and model that it names; or a line that git takes for a trailer. It is pure, and the one place that knows
-// such lines: whether one is true, package check asks.
+// In: a line, a message; or who helped. Out: the agent and model that it names; or a line that git takes for a trailer.
+// It is pure, and the one place that knows such lines: whether one is true, package check asks.
 //
 //	Assisted-by: claude-code:claude-opus-4-6
 package trailer
@@ -19,8 +19,9 @@ import (
 // Form is how a project wants agents named.
 type Form struct{ key, value string }
 
-// The forms that have a name. Assisted-by is the kernel's (Documentation/process/coding-assistants.rst: "Assisted-by: AGENT_NAME:MODEL_VERSION [TOOL1] [TOOL2]"; its
-// checkpatch.pl wants `^\S+:\S+`), Generated-by that of the Apache Software Foundation.
+// The forms that have a name. Assisted-by is the kernel's (Documentation/process/coding-assistants.rst: "Assisted-by:
+// AGENT_NAME:MODEL_VERSION [TOOL1] [TOOL2]"; its checkpatch.pl wants `^\S+:\S+`), Generated-by that of the Apache
+// Software Foundation.
 //
 //nolint:gochecknoglobals // a table
 var forms = map[string]Form{
@@ -39,7 +40,10 @@ type Helper struct {
 
 // values are what may stand in a template.
 func (h Helper) values() map[string]string {
-	out := map[string]string{"{agent}": plain(strings.ReplaceAll(h.Agent, ":", "-")), "{model}": plain(h.Model), "{version}": plain(h.Version), "{share}": "", "{session}": ""}
+	out := map[string]string{
+		"{agent}": plain(strings.ReplaceAll(h.Agent, ":", "-")), "{model}": plain(h.Model),
+		"{version}": plain(h.Version), "{share}": "", "{session}": "",
+	}
 	if h.All > 0 {
 		out["{share}"] = fmt.Sprint(100 * h.Lines / h.All)
 	}
@@ -62,7 +66,8 @@ var (
 	placeholder = lazy.Expr(` ?\{[^}]*\}`)
 )
 
-// ParseForm reads the name of a form, or a template such as "AI-Used: {agent} {model}, {share} % of the lines, {session}".
+// ParseForm reads the name of a form, or a template such as "AI-Used: {agent} {model}, {share} % of the lines,
+// {session}".
 func ParseForm(text string) (Form, error) {
 	if f, ok := forms[strings.ToLower(text)]; ok {
 		return f, nil
@@ -94,8 +99,8 @@ func (f Form) Counts() bool { return strings.Contains(f.value, "{share}") }
 // Key is what stands before the colon.
 func (f Form) Key() string { return f.key }
 
-// Write is the line of a helper. It is "" where the form has an address and the agent none: nobody makes one up. What else is not known goes with the blank
-// before it, or reads "unknown".
+// Write is the line of a helper. It is "" where the form has an address and the agent none: nobody makes one up. What
+// else is not known goes with the blank before it, or reads "unknown".
 func (f Form) Write(h Helper) string {
 	values, told := h.values(), true
 	text := placeholder.ReplaceAllStringFunc(f.value, func(p string) string {

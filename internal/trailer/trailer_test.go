@@ -14,30 +14,60 @@ import (
 
 func TestRead(t *testing.T) {
 	for line, want := range map[string][3]string{
-		"Assisted-by: Claude:claude-3-opus coccinelle sparse":                                  {"claude-code", "claude-3-opus"},
-		"Assisted-by: GitHub Copilot:claude-sonnet-4.6":                                        {"copilot-cli", "claude-sonnet-4.6"},
-		"assisted-by:claude-code:unknown":                                                      {"claude-code"},
-		"Assisted-by: Grok Code Fast via Crush <crush@charm.land>":                             {"crush", "Grok Code Fast"},
-		"Assisted-by: Crush <crush@charm.land>":                                                {"crush"},
-		"Assisted-by: Ann Lee <ann@example.com>":                                               {},
-		"Generated-by: Claude Code (claude-opus-4-6)":                                          {"claude-code", "claude-opus-4-6"},
-		"Generated-by: codex gpt-5.2-codex":                                                    {"codex", "codex gpt-5.2-codex"},
-		"Generated-by: some new agent":                                                         {"some new agent"},
-		"Co-Authored-By: Claude Opus 4.5 (1M context) <noreply@anthropic.com>":                 {"claude-code", "Claude Opus 4.5 (1M context)"},
-		"Co-authored-by: Claude <noreply@anthropic.com>":                                       {"claude-code"},
-		"Co-authored-by: Claude Monet <monet@example.com>":                                     {},
-		"Co-authored-by: copilot-swe-agent[bot] <198982749+Copilot@users.noreply.github.com>":  {"copilot-cli"},
-		"Co-authored-by: aider (gpt-4o) <aider@aider.chat>":                                    {"aider", "aider (gpt-4o)"},
-		"Agent-Logs-Url: https://github.com/o/r/sessions/6acbd501-14e8-4108-9213-c49d035fb815": {"copilot-cli", "", "6acbd501-14e8-4108-9213-c49d035fb815"},
-		"Claude-Session: https://claude.ai/code/session_01ABC":                                 {"claude-code", "", "session_01ABC"},
-		"Duo-Session: https://gitlab.com/g/p/-/automate/agent-sessions/12345678":               {"gitlab-duo", "", "12345678"},
-		"Signed-off-by: Claude <noreply@anthropic.com>":                                        {},
-		"Reviewed-by: Claude":                                                                  {},
-		"Assisted-by:":                                                                         {},
-		"":                                                                                     {},
-		"Co-authored-by: " + strings.Repeat("x", 400) + " <noreply@anthropic.com>":             {},
-		"Assisted-by: Antigravity:gemini-3-pro":                                                {"antigravity", "gemini-3-pro"},
-		"Generated-by: gemini-2.5-pro":                                                         {"gemini-cli", "gemini-2.5-pro"},
+		"Assisted-by: Claude:claude-3-opus coccinelle sparse": {
+			"claude-code",
+			"claude-3-opus",
+		},
+		"Assisted-by: GitHub Copilot:claude-sonnet-4.6": {
+			"copilot-cli",
+			"claude-sonnet-4.6",
+		},
+		"assisted-by:claude-code:unknown":                          {"claude-code"},
+		"Assisted-by: Grok Code Fast via Crush <crush@charm.land>": {"crush", "Grok Code Fast"},
+		"Assisted-by: Crush <crush@charm.land>":                    {"crush"},
+		"Assisted-by: Ann Lee <ann@example.com>":                   {},
+		"Generated-by: Claude Code (claude-opus-4-6)": {
+			"claude-code",
+			"claude-opus-4-6",
+		},
+		"Generated-by: codex gpt-5.2-codex": {
+			"codex",
+			"codex gpt-5.2-codex",
+		},
+		"Generated-by: some new agent": {"some new agent"},
+		"Co-Authored-By: Claude Opus 4.5 (1M context) <noreply@anthropic.com>": {
+			"claude-code",
+			"Claude Opus 4.5 (1M context)",
+		},
+		"Co-authored-by: Claude <noreply@anthropic.com>":                                      {"claude-code"},
+		"Co-authored-by: Claude Monet <monet@example.com>":                                    {},
+		"Co-authored-by: copilot-swe-agent[bot] <198982749+Copilot@users.noreply.github.com>": {"copilot-cli"},
+		"Co-authored-by: aider (gpt-4o) <aider@aider.chat>":                                   {"aider", "aider (gpt-4o)"},
+		"Agent-Logs-Url: https://github.com/o/r/sessions/6acbd501-14e8-4108-9213-c49d035fb815": {
+			"copilot-cli", "",
+			"6acbd501-14e8-4108-9213-c49d035fb815",
+		},
+		"Claude-Session: https://claude.ai/code/session_01ABC": {
+			"claude-code", "",
+			"session_01ABC",
+		},
+		"Duo-Session: https://gitlab.com/g/p/-/automate/agent-sessions/12345678": {
+			"gitlab-duo", "",
+			"12345678",
+		},
+		"Signed-off-by: Claude <noreply@anthropic.com>": {},
+		"Reviewed-by: Claude":                           {},
+		"Assisted-by:":                                  {},
+		"":                                              {},
+		"Co-authored-by: " + strings.Repeat("x", 400) + " <noreply@anthropic.com>": {},
+		"Assisted-by: Antigravity:gemini-3-pro": {
+			"antigravity",
+			"gemini-3-pro",
+		},
+		"Generated-by: gemini-2.5-pro": {
+			"gemini-cli",
+			"gemini-2.5-pro",
+		},
 		"Co-authored-by: gemini-code-assist[bot] <176961590+gemini-code-assist[bot]@users.noreply.github.com>": {"gemini-cli"},
 	} {
 		s, ok := trailer.Read(line)
@@ -48,14 +78,16 @@ func TestRead(t *testing.T) {
 }
 
 func TestInMessage(t *testing.T) {
-	const claude, copilot = "Co-Authored-By: Claude <noreply@anthropic.com>", "Agent-Logs-Url: https://github.com/o/r/sessions/6acbd501-14e8"
+	const claude, copilot = "Co-Authored-By: Claude <noreply@anthropic.com>",
+		"Agent-Logs-Url: https://github.com/o/r/sessions/6acbd501-14e8"
 	for name, c := range map[string]struct {
 		message string
 		want    []string
 	}{
-		"at the end":            {"Read expiry\n\nText.\n\nSigned-off-by: Ann <a@x>\n" + claude + "\n", []string{claude}},
-		"with CR":               {"Read expiry\r\n\r\n" + claude + "\r\n", []string{claude}},
-		"of a squash":           {"Read (#3)\n\n* Plan\n\n" + copilot + "\n\n* More\n\n" + claude + "\n\n---------\n\nRefs: 3\n", []string{copilot, claude}},
+		"at the end": {"Read expiry\n\nText.\n\nSigned-off-by: Ann <a@x>\n" + claude + "\n", []string{claude}},
+		"with CR":    {"Read expiry\r\n\r\n" + claude + "\r\n", []string{claude}},
+		"of a squash": {"Read (#3)\n\n* Plan\n\n" + copilot + "\n\n* More\n\n" + claude +
+			"\n\n---------\n\nRefs: 3\n", []string{copilot, claude}},
 		"twice":                 {"Read\n\n" + claude + "\n" + claude + "\n", []string{claude}},
 		"in a text":             {"Read\n\nWrite trailers such as\nAssisted-by: claude-code:x\nfrom now on.\n", nil},
 		"a session in a text":   {"Read\n\nAs said:\n" + copilot + "\n", []string{copilot}},
@@ -94,7 +126,10 @@ func TestSameModel(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	h := trailer.Helper{Agent: "claude-code", Model: "claude-opus-4-6", Version: "2.1.39", Session: "01KJW4MN48AJBF1NFJ2X4RZ873", Lines: 39, All: 42}
+	h := trailer.Helper{
+		Agent: "claude-code", Model: "claude-opus-4-6", Version: "2.1.39",
+		Session: "01KJW4MN48AJBF1NFJ2X4RZ873", Lines: 39, All: 42,
+	}
 	bare := trailer.Helper{Agent: "my:agent"}
 	for form, want := range map[string][2]string{
 		"":               {"Assisted-by: claude-code:claude-opus-4-6", "Assisted-by: my-agent:unknown"},
@@ -102,7 +137,8 @@ func TestForms(t *testing.T) {
 		"generated-by":   {"Generated-by: claude-code claude-opus-4-6", "Generated-by: my-agent"},
 		"co-authored-by": {"Co-authored-by: Claude <noreply@anthropic.com>", ""},
 		"AI: {agent}/{version} {model} wrote {share}% in {session}": {
-			"AI: claude-code/2.1.39 claude-opus-4-6 wrote 92% in rekal:01KJW4MN48AJBF1NFJ2X4RZ873", "AI: my-agent/unknown wrote% in",
+			"AI: claude-code/2.1.39 claude-opus-4-6 wrote 92% in rekal:01KJW4MN48AJBF1NFJ2X4RZ873",
+			"AI: my-agent/unknown wrote% in",
 		},
 	} {
 		f, err := trailer.ParseForm(form)
@@ -110,7 +146,10 @@ func TestForms(t *testing.T) {
 			t.Errorf("%q: %q, %v", form, got, err)
 		}
 	}
-	for _, wrong := range []string{"nonsense", "Signed-off-by: {agent}", "AI: yes", "AI: {agent} {nose}", "A I: {agent}", "AI: {agent}\nSigned-off-by: x", ": {agent}"} {
+	for _, wrong := range []string{
+		"nonsense", "Signed-off-by: {agent}", "AI: yes", "AI: {agent} {nose}", "A I: {agent}",
+		"AI: {agent}\nSigned-off-by: x", ": {agent}",
+	} {
 		if f, err := trailer.ParseForm(wrong); err == nil {
 			t.Errorf("%q is %+v", wrong, f)
 		}
@@ -122,7 +161,8 @@ var kernelForm = regexp.MustCompile(`^Assisted-by: [^\s:]+:\S+( \S+)*$`)
 
 // oddNames are names that ledgers may have, of other people, too.
 func oddNames() []string {
-	return append(session.Agents(), "a b", "x:y", "n\nSigned-off-by: Eve <e@x>", "<script>", "$(id)", "`id`", "ü", "{model}", "claude-opus-4-6[1m]", "qwen3:8b", strings.Repeat("n", 500), "\x1b[31m", "#")
+	return append(session.Agents(), "a b", "x:y", "n\nSigned-off-by: Eve <e@x>", "<script>", "$(id)", "`id`", "ü",
+		"{model}", "claude-opus-4-6[1m]", "qwen3:8b", strings.Repeat("n", 500), "\x1b[31m", "#")
 }
 
 // TestKernelForm: every line of it parses by the rules of its documentation, git reads it, and so do we.

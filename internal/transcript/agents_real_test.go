@@ -61,8 +61,8 @@ type sums struct {
 	Edited                   []string
 }
 
-// sum counts a document. A call that names several files is one, as is each call by the place where it stands. Prompts of subagents are not
-// counted, as a person did not write them.
+// sum counts a document. A call that names several files is one, as is each call by the place where it stands. Prompts
+// of subagents are not counted, as a person did not write them.
 func sum(doc transcript.Document, root string) sums {
 	out := sums{Tools: map[string]int{}, ToolsSub: map[string]int{}}
 	edited := map[string]bool{}
@@ -150,14 +150,17 @@ func TestRealCodex(t *testing.T) {
 				want.Tools["apply_patch"] += len(patchHeaders.FindAll(line, -1))
 			}
 		}
-		doc := decodeAll(t, transcript.Codex{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}})
+		doc := decodeAll(t, transcript.Codex{}, raw, transcript.Options{
+			File:  transcript.File{NativeID: id},
+			Roots: []string{root},
+		})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
 		spokeLast(t, id, doc)
 	}
 }
 
-// fromWindows rewrites the paths of a session that was made in C:\\Users\\…\\starcar and its worktrees as if it had been made in
-// /starcar, as stage.py beside the data does.
+// fromWindows rewrites the paths of a session that was made in C:\\Users\\…\\starcar and its worktrees as if it had
+// been made in /starcar, as stage.py beside the data does.
 func fromWindows(raw []byte) []byte {
 	win := regexp.MustCompile(`C:\\\\Users\\\\[^\\]+\\\\git\\\\starcar[\w-]*(?:\\\\[\w.-]+)*`)
 	return win.ReplaceAllFunc(raw, func(p []byte) []byte {
@@ -182,7 +185,8 @@ func TestRealCopilot(t *testing.T) {
 			want.Edited[i] = strings.Trim(string(fromWindows(quoted)), `"`)
 		}
 		slices.Sort(want.Edited)
-		doc := decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}})
+		doc := decodeAll(t, transcript.Copilot{}, raw,
+			transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
 		spokeLast(t, id, doc)
 	}
@@ -213,7 +217,8 @@ func TestRealCursor(t *testing.T) {
 	for name, want := range realSessions(t, "cursor") {
 		root := path.Dir(want.Edited[0])
 		f := transcript.File{NativeID: "session", Cwd: root, ModTime: time.Now()}
-		doc := decodeAll(t, transcript.Cursor{}, harness.Unzipped(t, "agents/"+name), transcript.Options{File: f, Roots: []string{root}})
+		doc := decodeAll(t, transcript.Cursor{}, harness.Unzipped(t, "agents/"+name),
+			transcript.Options{File: f, Roots: []string{root}})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
 	}
 }
@@ -228,7 +233,8 @@ func decodeAll(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.
 	return doc
 }
 
-// grown reads a file of lines at each of some lengths, each time from where the read before ended, and joins what the reads give.
+// grown reads a file of lines at each of some lengths, each time from where the read before ended, and joins what the
+// reads give.
 func grown(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options, sizes []int) map[string][]string {
 	t.Helper()
 	var docs []transcript.Document
@@ -280,8 +286,8 @@ func growthSizes(t *testing.T) map[string][]int {
 	return out
 }
 
-// TestRealAgentsGrow reads real files of lines as they stood at successive commits, and each at some lengths more: together the
-// reads give what one does, edits included.
+// TestRealAgentsGrow reads real files of lines as they stood at successive commits, and each at some lengths more:
+// together the reads give what one does, edits included.
 func TestRealAgentsGrow(t *testing.T) {
 	sizes := growthSizes(t)
 	for folder, agent := range map[string]transcript.Agent{"codex": transcript.Codex{}, "copilot": transcript.Copilot{}} {
@@ -305,10 +311,11 @@ func TestRealAgentsGrow(t *testing.T) {
 	}
 }
 
-// TestRealWholeGrow reads real sessions that are no growing lines as they stood at successive commits: what is stored of them, known
-// turns and calls left out, is what the last state gives, and so are the edits and commits.
+// TestRealWholeGrow reads real sessions that are no growing lines as they stood at successive commits: what is stored
+// of them, known turns and calls left out, is what the last state gives, and so are the edits and commits.
 func TestRealWholeGrow(t *testing.T) {
-	for folder, read := range map[string]func(t *testing.T, id string, raw []byte) transcript.Document{"gemini": readGemini, "opencode": readOpenCode} {
+	for folder, read := range map[string]func(t *testing.T, id string,
+		raw []byte) transcript.Document{"gemini": readGemini, "opencode": readOpenCode} {
 		grown, err := filepath.Glob(harness.Data(t, "agents/growth/"+folder) + "/*.1.json.gz")
 		if err != nil || len(grown) == 0 {
 			t.Fatalf("no earlier states of %s: %v", folder, err)
@@ -319,7 +326,10 @@ func TestRealWholeGrow(t *testing.T) {
 			var edits []transcript.Edit
 			var commits []transcript.Commit
 			var last transcript.Document
-			for _, state := range []string{"growth/" + folder + "/" + id + ".1", "growth/" + folder + "/" + id + ".2", folder + "/" + id} {
+			for _, state := range []string{
+				"growth/" + folder + "/" + id + ".1", "growth/" + folder + "/" + id + ".2",
+				folder + "/" + id,
+			} {
 				name := "agents/" + state + ".json.gz"
 				if _, err := os.Stat(filepath.Join(harness.Data(t, "agents"), "..", name)); err != nil {
 					continue // some have one
@@ -339,7 +349,10 @@ func TestRealWholeGrow(t *testing.T) {
 					}
 				}
 			}
-			harness.Equal(t, id, withEdits(last), withEdits(transcript.Document{Sessions: []transcript.Part{{Session: stored, Edits: edits, Commits: commits}}}))
+			harness.Equal(t, id, withEdits(last), withEdits(transcript.Document{Sessions: []transcript.Part{{
+				Session: stored,
+				Edits:   edits, Commits: commits,
+			}}}))
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 //	~/.gemini/<program>/brain/<session ID>/.system_generated/logs/transcript.jsonl   long texts are cut, and arguments are JSON in a string
 //	~/.gemini/antigravity-cli/history.jsonl                                           the folder of a session of the CLI
 //
-// A line is a step. Results follow their calls in the same order, and name none. The databases beside hold protobuf without a schema, and are not read.
+// A line is a step. Results follow their calls in the same order, and name none. The databases beside hold protobuf
+// without a schema, and are not read.
 type Antigravity struct{}
 
 // Name is the source of the sessions.
@@ -70,7 +71,8 @@ func antigravityFolders(path string) map[string]string {
 	return folders
 }
 
-// antigravityFile is the transcript in a session's folder: the one that holds more. The full one may begin later than the other.
+// antigravityFile is the transcript in a session's folder: the one that holds more. The full one may begin later than
+// the other.
 func antigravityFile(dir string) (best File) {
 	for _, name := range [...]string{antigravityFull, antigravityCut} {
 		f := File{Path: filepath.Join(dir, antigravityLogs, name), NativeID: ledgerName(filepath.Base(dir))}
@@ -161,9 +163,11 @@ func (d *antigravityDecoder) prompt(s string) {
 //nolint:gochecknoglobals // a table
 var antigravityTools = toolForms{
 	acts: map[string]string{
-		"write_to_file": session.ActEdit, "replace_file_content": session.ActEdit, "multi_replace_file_content": session.ActEdit,
-		"view_file": session.ActRead, "list_dir": session.ActRead, "grep_search": session.ActRead, "find_by_name": session.ActRead,
-		"run_command": session.ActRun,
+		"write_to_file": session.ActEdit, "replace_file_content": session.ActEdit,
+		"multi_replace_file_content": session.ActEdit,
+		"view_file":                  session.ActRead, "list_dir": session.ActRead, "grep_search": session.ActRead,
+		"find_by_name": session.ActRead,
+		"run_command":  session.ActRun,
 	},
 	paths:   []string{"TargetFile", "AbsolutePath", "DirectoryPath", "SearchPath", "SearchDirectory"},
 	content: "CodeContent", old: "TargetContent", now: "ReplacementContent",
@@ -181,7 +185,8 @@ func (d *antigravityDecoder) call(id, name string, args gjson.Result) {
 	}
 }
 
-// antigravityArguments are a call's arguments as other agents name them. In the cut transcript each is JSON in a string, and no JSON where it was cut.
+// antigravityArguments are a call's arguments as other agents name them. In the cut transcript each is JSON in a
+// string, and no JSON where it was cut.
 func antigravityArguments(args gjson.Result) gjson.Result {
 	members, inStrings := map[string]json.RawMessage{}, false
 	for _, v := range args.Map() {
@@ -213,7 +218,8 @@ func antigravityArguments(args gjson.Result) gjson.Result {
 	return gjson.ParseBytes(out)
 }
 
-// enterFirstFolder settles where a session works of which nothing else tells: where it ran a command, or edited a file that is none of its notes.
+// enterFirstFolder settles where a session works of which nothing else tells: where it ran a command, or edited a file
+// that is none of its notes.
 func (d *antigravityDecoder) enterFirstFolder(args gjson.Result) {
 	dir := args.Get("Cwd").Str
 	if file := args.Get("TargetFile").Str; dir == "" && file != "" && !strings.Contains(slashPath(file), "/.gemini/") {
@@ -224,7 +230,8 @@ func (d *antigravityDecoder) enterFirstFolder(args gjson.Result) {
 	}
 }
 
-// antigravityHead is what stands before what a tool says, and antigravityStatus how a command ended, up to what it printed.
+// antigravityHead is what stands before what a tool says, and antigravityStatus how a command ended, up to what it
+// printed.
 var (
 	antigravityHead   = lazy.Expr(`^Created At: [^\n]*\n(?:Completed At: [^\n]*\n)?`)
 	antigravityStatus = lazy.Expr(`^\s*The command (?:completed successfully|(?:failed with exit code:|exited with code) (-?\d{1,10}))\.?\s*(?:Output|Stdout):[ \t]*\n[ \t]*`)

@@ -122,7 +122,8 @@ func (l *claudeLocator) isWorktreeName(name string) bool {
 // takeSubagentsOf takes the transcripts of one session's subagents, and of those of its workflows.
 func (l *claudeLocator) takeSubagentsOf(dir, sid string) {
 	for _, e := range l.list(dir) {
-		if e.IsDir() && e.Name() == "workflows" && filepath.Base(dir) == "subagents" { // no deeper, as links may lead in circles
+		// no deeper, as links may lead in circles
+		if e.IsDir() && e.Name() == "workflows" && filepath.Base(dir) == "subagents" {
 			for _, run := range l.list(filepath.Join(dir, "workflows")) {
 				l.takeSubagentsOf(filepath.Join(dir, "workflows", run.Name()), sid)
 			}
@@ -151,8 +152,8 @@ func (l *claudeLocator) describeFile(dir, entry, sid string) (f File, ok bool) {
 	return f, l.stat(&f) && !beginsWithAny(f.AgentID, "acompact-", "aprompt_suggestion-", "asession_memory-")
 }
 
-// textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a tool's
-// result may hold: to decide is for Decode.
+// textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a
+// tool's result may hold: to decide is for Decode.
 func textsOf(line []byte, member string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {

@@ -38,11 +38,15 @@ type claudeDecoder struct {
 var claudeRecords = records{
 	"user": byAnybody, "assistant": byAgent, "attachment": byAnybody, "queue-operation": byPerson,
 	"summary": aboutSession, "custom-title": aboutSession, "ai-title": aboutSession,
-	"progress": byProgram, "file-history-snapshot": byProgram, "file-history-delta": byProgram, "system": byProgram, "last-prompt": byProgram,
-	"agent-name": byProgram, "agent-color": byProgram, "agent-setting": byProgram, "mode": byProgram, "permission-mode": byProgram,
-	"pr-link": byProgram, "tag": byProgram, "attribution-snapshot": byProgram, "content-replacement": byProgram, "worktree-state": byProgram,
-	"bridge-session": byProgram, "cost-state": byProgram, "api-request": byProgram, "api-request-shape": byProgram, "api-request-blob": byProgram,
-	"tools-used": byProgram, "atis-latch": byProgram, "frame-link": byProgram, "relocated": byProgram,
+	"progress": byProgram, "file-history-snapshot": byProgram, "file-history-delta": byProgram, "system": byProgram,
+	"last-prompt": byProgram,
+	"agent-name":  byProgram, "agent-color": byProgram, "agent-setting": byProgram, "mode": byProgram,
+	"permission-mode": byProgram,
+	"pr-link":         byProgram, "tag": byProgram, "attribution-snapshot": byProgram, "content-replacement": byProgram,
+	"worktree-state": byProgram,
+	"bridge-session": byProgram, "cost-state": byProgram, "api-request": byProgram, "api-request-shape": byProgram,
+	"api-request-blob": byProgram,
+	"tools-used":       byProgram, "atis-latch": byProgram, "frame-link": byProgram, "relocated": byProgram,
 }
 
 // line takes one record; it reports whether the line is one.
@@ -229,9 +233,13 @@ func (d *claudeDecoder) assistant(p *part) {
 }
 
 //nolint:gochecknoglobals // a table
-var claudeCounts = counts{input: "input_tokens", output: "output_tokens", read: "cache_read_input_tokens", written: "cache_creation_input_tokens"}
+var claudeCounts = counts{
+	input: "input_tokens", output: "output_tokens", read: "cache_read_input_tokens",
+	written: "cache_creation_input_tokens",
+}
 
-// attachment takes the kinds that say something: a prompt that was typed while the agent worked, a file that was changed beside the tools.
+// attachment takes the kinds that say something: a prompt that was typed while the agent worked, a file that was
+// changed beside the tools.
 func (d *claudeDecoder) attachment(p *part) {
 	a := gjson.ParseBytes(d.rec.attachment)
 	if a.Get("type").Str == "edited_text_file" {

@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// addResults takes how calls ended: which failed, what commands printed, what was done to a file. Claude Code says that exactly, in
-// structuredPatch; where it does not (a version that kept no results), what was asked for counts.
+// addResults takes how calls ended: which failed, what commands printed, what was done to a file. Claude Code says that
+// exactly, in structuredPatch; where it does not (a version that kept no results), what was asked for counts.
 func (d *claudeDecoder) addResults(p *part, content gjson.Result) {
 	blocks := slices.DeleteFunc(content.Array(), func(b gjson.Result) bool { return b.Get("type").Str != "tool_result" })
 	said := gjson.ParseBytes(d.rec.toolResult)
@@ -51,8 +51,8 @@ func structuredHunks(patch gjson.Result) (hunks []Hunk, ok bool) {
 // claudeNumbered is a line of a file as Claude Code shows it: its number and its text.
 var claudeNumbered = lazy.Expr(`^\s*\d+(?:\t|→)(.*)$`)
 
-// addShellEdit takes what the program shows of a file that was changed beside its tools. Where a command since the last prompt names the file, the
-// command wrote that; else it may be anybody's.
+// addShellEdit takes what the program shows of a file that was changed beside its tools. Where a command since the last
+// prompt names the file, the command wrote that; else it may be anybody's.
 func (d *claudeDecoder) addShellEdit(p *part, shown gjson.Result) {
 	path := validText(shown.Get("filename").Str)
 	if name := path[strings.LastIndexAny(path, `/\`)+1:]; name == "" || !strings.Contains(d.ran, name) {
@@ -75,7 +75,8 @@ func (d *claudeDecoder) addShellEdit(p *part, shown gjson.Result) {
 var claudeTools = toolForms{
 	acts: map[string]string{
 		"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Write": session.ActEdit, "NotebookEdit": session.ActEdit,
-		"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
+		"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead,
+		"LS":   session.ActRead,
 		"Bash": session.ActRun,
 	},
 	paths:   []string{"file_path", "notebook_path", "path"},

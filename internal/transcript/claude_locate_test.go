@@ -353,7 +353,10 @@ func TestSpawner(t *testing.T) {
 	h := newHome(t)
 	dir := filepath.Join(h.dir, "s1", "subagents")
 	file := func(id, meta, content string) transcript.File {
-		f := transcript.File{Path: filepath.Join(dir, "agent-"+id+".jsonl"), NativeID: id, AgentID: id, Parent: "s1", Meta: filepath.Join(dir, "agent-"+id+".meta.json")}
+		f := transcript.File{
+			Path: filepath.Join(dir, "agent-"+id+".jsonl"), NativeID: id, AgentID: id, Parent: "s1",
+			Meta: filepath.Join(dir, "agent-"+id+".meta.json"),
+		}
 		h.write(f.Path, content+"\n")
 		if meta != "" {
 			h.write(f.Meta, meta)
@@ -403,7 +406,8 @@ func TestPathsThroughLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			doc, err := transcript.ClaudeCode{}.Decode(context.Background(), strings.NewReader(edit(tt.path)), transcript.Options{Roots: tt.roots})
+			doc, err := transcript.ClaudeCode{}.Decode(context.Background(), strings.NewReader(edit(tt.path)),
+				transcript.Options{Roots: tt.roots})
 			if err != nil {
 				t.Fatal(err)
 			}

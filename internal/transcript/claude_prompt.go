@@ -61,7 +61,8 @@ func startedCommand(content gjson.Result) string {
 	return name
 }
 
-// claudeRefusal is a result that tells that a person refused a call, to the session or to a subagent, with what he said.
+// claudeRefusal is a result that tells that a person refused a call, to the session or to a subagent, with what he
+// said.
 var claudeRefusal = lazy.Expr(`(?s)^(?:The user doesn't want to |Permission for this tool use was denied).*?[Tt]he user said:\s*(.*)$`)
 
 // rejectionText is what the user wrote when refusing a tool call.

@@ -21,11 +21,13 @@ type claudeRecord struct {
 // members are where the members of a line go, by their names.
 func (r *claudeRecord) members() map[string]*[]byte {
 	return map[string]*[]byte{
-		"type": &r.kind, "role": &r.role, "uuid": &r.uuid, "sessionId": &r.session, "agentId": &r.agent, "timestamp": &r.timestamp,
-		"cwd": &r.cwd, "gitBranch": &r.branch, "version": &r.version, "entrypoint": &r.entrypoint, "sessionKind": &r.runKind,
+		"type": &r.kind, "role": &r.role, "uuid": &r.uuid, "sessionId": &r.session, "agentId": &r.agent,
+		"timestamp": &r.timestamp,
+		"cwd":       &r.cwd, "gitBranch": &r.branch, "version": &r.version, "entrypoint": &r.entrypoint, "sessionKind": &r.runKind,
 		"promptSource": &r.promptSource, "origin": &r.origin,
-		"isSidechain": &r.sidechain, "isMeta": &r.meta, "isCompactSummary": &r.compact, "isVisibleInTranscriptOnly": &r.visibleOnly,
-		"message": &r.message, "content": &r.content, "toolUseResult": &r.toolResult, "attachment": &r.attachment,
+		"isSidechain": &r.sidechain, "isMeta": &r.meta, "isCompactSummary": &r.compact,
+		"isVisibleInTranscriptOnly": &r.visibleOnly,
+		"message":                   &r.message, "content": &r.content, "toolUseResult": &r.toolResult, "attachment": &r.attachment,
 		"summary": &r.summary, "leafUuid": &r.leaf, "customTitle": &r.customTitle, "aiTitle": &r.aiTitle,
 		"operation": &r.operation, "reason": &r.reason, "forkedFrom": &r.forkedFrom,
 	}

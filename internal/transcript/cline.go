@@ -20,7 +20,8 @@ import (
 //	<data>/sessions/<session ID>/<session ID>.messages.json
 //	<data>/sessions/<session ID>/<agent ID>.messages.json     of its subagents
 //
-// where <data> is ${CLINE_DATA_DIR:-~/.cline/data}; $CLINE_SESSION_DATA_DIR names another folder of sessions. A document is written anew as a whole. Those of Cline's editor extension are other ones.
+// where <data> is ${CLINE_DATA_DIR:-~/.cline/data}; $CLINE_SESSION_DATA_DIR names another folder of sessions. A
+// document is written anew as a whole. Those of Cline's editor extension are other ones.
 type Cline struct{}
 
 // Name is the source of the sessions.
@@ -121,7 +122,10 @@ func clineTypedText(s string) string {
 }
 
 //nolint:gochecknoglobals // a table
-var clineCounts = counts{input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", written: "cacheWriteTokens", cost: "cost"}
+var clineCounts = counts{
+	input: "inputTokens", output: "outputTokens", read: "cacheReadTokens",
+	written: "cacheWriteTokens", cost: "cost",
+}
 
 // clineTools are the tools that touch files or run commands.
 //
@@ -141,8 +145,13 @@ func (d *clineDecoder) tool(b gjson.Result) {
 	u := clineTools.parse(b.Get("id").Str, b.Get("name").Str, in)
 	switch {
 	case u.act == session.ActRead:
-		in.Get("files").ForEach(func(_, f gjson.Result) bool { u.paths = append(u.paths, f.Str+f.Get("path").Str); return true })
-	case in.Get("new_text").Exists() && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() && len(u.edits) == 1:
+		in.Get("files").ForEach(func(_, f gjson.Result) bool {
+			u.paths = append(u.paths,
+				f.Str+f.Get("path").Str)
+			return true
+		})
+	case in.Get("new_text").Exists() && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() &&
+		len(u.edits) == 1:
 		u.edits[0].FullContent = true // it writes the file
 	}
 	d.addCall(d.part, u)

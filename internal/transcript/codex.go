@@ -29,7 +29,8 @@ func (Codex) Name() string { return "codex" }
 // Locate lists the rollouts whose first record names a folder of the repository.
 func (Codex) Locate(ctx context.Context, env Env) (Found, error) {
 	home := env.homeFolder("CODEX_HOME", ".codex")
-	return folderLayout{file: codexFile, made: codexFolder}.locate(ctx, newFinder(env, Codex{}, codexTools), filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
+	return folderLayout{file: codexFile, made: codexFolder}.locate(ctx, newFinder(env, Codex{}, codexTools),
+		filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
 }
 
 var codexName = lazy.Expr(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`)

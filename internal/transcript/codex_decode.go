@@ -39,7 +39,8 @@ func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, 
 // codexWants leaves out copies of what was said before, and what the program notes for itself.
 func codexWants(kind string) bool {
 	switch kind {
-	case "compacted", "world_state", "token_usage_record", "retained_context", "inter_agent_communication_metadata", "state":
+	case "compacted", "world_state", "token_usage_record", "retained_context", "inter_agent_communication_metadata",
+		"state":
 		return false
 	}
 	return true
@@ -102,7 +103,8 @@ func (d *codexDecoder) beginSession(p gjson.Result) {
 	d.version, d.itemized = ledgerNameOf(p.Get("cli_version")), p.Get("history_mode").Str == "paginated"
 	s.Branch = ledgerNameOf(p.Get("git.branch"))
 	source := p.Get("source")
-	s.ParentNative = cmp.Or(ledgerNameOf(p.Get("parent_thread_id")), ledgerNameOf(source.Get("subagent.thread_spawn.parent_thread_id")))
+	s.ParentNative = cmp.Or(ledgerNameOf(p.Get("parent_thread_id")),
+		ledgerNameOf(source.Get("subagent.thread_spawn.parent_thread_id")))
 	s.ForkNative = ledgerNameOf(p.Get("forked_from_id"))
 	s.sub = s.ParentNative != "" || source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent"
 	if source.Str == "exec" {
@@ -168,7 +170,10 @@ func (d *codexDecoder) event(p gjson.Result) {
 }
 
 //nolint:gochecknoglobals // a table
-var codexCounts = counts{input: "input_tokens", output: "output_tokens", read: "cached_input_tokens", written: "cache_write_input_tokens", cached: true}
+var codexCounts = counts{
+	input: "input_tokens", output: "output_tokens", read: "cached_input_tokens",
+	written: "cache_write_input_tokens", cached: true,
+}
 
 // completedItem takes an item of versions from 0.150 on, which have these in place of single events.
 func (d *codexDecoder) completedItem(item gjson.Result) {
@@ -190,7 +195,9 @@ func (d *codexDecoder) completedItem(item gjson.Result) {
 }
 
 // ended takes the end of a call: add takes one that a script made, of which nothing else tells.
-func (d *codexDecoder) ended(id string, of gjson.Result, failed bool, add func(id string, of gjson.Result, failed bool)) {
+func (d *codexDecoder) ended(id string, of gjson.Result, failed bool,
+	add func(id string, of gjson.Result, failed bool),
+) {
 	switch {
 	case add != nil && d.isScripts(id):
 		add(id, of, failed)
@@ -268,7 +275,8 @@ func (d *codexDecoder) item(p gjson.Result) {
 		case "user":
 			d.holdPrompt(joinTexts(p.Get("content")))
 		}
-	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
+	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call",
+		"image_generation_call":
 		d.addToolCall(kind, p)
 	case "function_call_output", "custom_tool_call_output":
 		if id := p.Get("call_id").Str; !d.endScript(id, joinTexts(p.Get("output"))) {
@@ -279,7 +287,8 @@ func (d *codexDecoder) item(p gjson.Result) {
 	}
 }
 
-// addBrief takes what another agent wrote to a subagent: what it is to do. Newer versions have only the model read that.
+// addBrief takes what another agent wrote to a subagent: what it is to do. Newer versions have only the model read
+// that.
 func (d *codexDecoder) addBrief(p gjson.Result) {
 	head, brief, _ := strings.Cut(joinTexts(p.Get("content")), "Payload:\n")
 	if !d.part.sub || strings.Contains(head, "Message Type: FINAL_ANSWER") {
@@ -291,8 +300,8 @@ func (d *codexDecoder) addBrief(p gjson.Result) {
 	d.addAsked(brief)
 }
 
-// holdPrompt takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless
-// the program wrote it, or something follows before an answer.
+// holdPrompt takes what the model was told as a person's words. Only in a rollout without events is that a prompt,
+// unless the program wrote it, or something follows before an answer.
 func (d *codexDecoder) holdPrompt(s string) {
 	if s = strings.TrimSpace(s); d.events || s == "" {
 		return

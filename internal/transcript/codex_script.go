@@ -9,8 +9,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// In code mode a model of Codex has one tool, exec: a script in JavaScript that calls the others. What the script called stands in events, under
-// IDs of their own, mostly before the script's output. Versions before 0.150 say so of edits only: then a command is what the script's text says.
+// In code mode a model of Codex has one tool, exec: a script in JavaScript that calls the others. What the script
+// called stands in events, under IDs of their own, mostly before the script's output. Versions before 0.150 say so of
+// edits only: then a command is what the script's text says.
 
 // codexScript is a script whose output is not there yet.
 type codexScript struct {
@@ -44,7 +45,8 @@ func (d *codexDecoder) addScripted(u toolUse, text string, exit *int, failed boo
 	d.endCall(d.part, u.id, text, exit, failed)
 }
 
-// endScript takes the output of a script. In a session without items, what no event told of is what the script's text says.
+// endScript takes the output of a script. In a session without items, what no event told of is what the script's text
+// says.
 func (d *codexDecoder) endScript(id, output string) (ok bool) {
 	i := slices.IndexFunc(d.scripts, func(s codexScript) bool { return s.id == id })
 	if i < 0 {
@@ -55,7 +57,8 @@ func (d *codexDecoder) endScript(id, output string) (ok bool) {
 	delete(d.open, id)
 	head, said, _ := strings.Cut(output, "Output:\n")
 	failed := strings.HasPrefix(head, "Script failed")
-	calls := slices.DeleteFunc(scriptCalls(s.text), func(c scriptCall) bool { return d.itemized || s.told[codexTools.acts[c.tool]] })
+	calls := slices.DeleteFunc(scriptCalls(s.text),
+		func(c scriptCall) bool { return d.itemized || s.told[codexTools.acts[c.tool]] })
 	if len(calls) == 0 && len(s.told) == 0 && (!d.itemized || !strings.Contains(s.text, "tools")) {
 		calls = []scriptCall{{tool: scriptTool}}
 	}
@@ -103,8 +106,8 @@ type scriptCall struct{ tool, argument string }
 // maxScriptCalls bounds the calls that are read of one script.
 const maxScriptCalls = 200
 
-// scriptCalls finds the calls of tools in a script: tools.exec_command({cmd: "go test"}), tools.apply_patch(patch). Values are texts, or names of
-// constants that are; what is computed is left out.
+// scriptCalls finds the calls of tools in a script: tools.exec_command({cmd: "go test"}), tools.apply_patch(patch).
+// Values are texts, or names of constants that are; what is computed is left out.
 func scriptCalls(text string) (calls []scriptCall) {
 	s := scriptReader{tokens: scriptTokens(text), values: map[string]string{}}
 	for s.at < len(s.tokens) && len(calls) < maxScriptCalls {
@@ -158,7 +161,8 @@ func (s *scriptReader) toolName() string {
 	return name.text
 }
 
-// argument reads the first argument of a call: a value, or that of a member which says what is run, patched or looked at.
+// argument reads the first argument of a call: a value, or that of a member which says what is run, patched or looked
+// at.
 func (s *scriptReader) argument() string {
 	if v, ok := s.value(); ok {
 		return v

@@ -22,7 +22,10 @@ const codexMeta = `{"id":"019ed836-b1da-78f1-8a0c-e598363d10f4","cwd":"/work/sho
 
 func readCodex(t *testing.T, lines ...string) transcript.Part {
 	t.Helper()
-	opt := transcript.Options{File: transcript.File{NativeID: "019ed836-b1da-78f1-8a0c-e598363d10f4"}, Roots: []string{root}}
+	opt := transcript.Options{
+		File:  transcript.File{NativeID: "019ed836-b1da-78f1-8a0c-e598363d10f4"},
+		Roots: []string{root},
+	}
 	doc := read(t, transcript.Codex{}, []byte(strings.Join(lines, "\n")+"\n"), opt)
 	if len(doc.Sessions) != 1 {
 		t.Fatalf("%d sessions, skipped %+v", len(doc.Sessions), doc.Skipped)
@@ -47,9 +50,22 @@ func TestCodexForms(t *testing.T) {
 		hunks  []transcript.Hunk
 		failed bool
 	}{
-		{"a custom tool", []string{codexItem(2, `{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"`+patch+`"}`), done}, "apply_patch edit cart.go ", edit, false},
-		{"a function", []string{codexItem(2, `{"type":"function_call","call_id":"c","name":"apply_patch","arguments":"{\"input\":\"`+strings.ReplaceAll(patch, `\n`, `\\n`)+`\"}"}`), done}, "apply_patch edit cart.go ", edit, false},
-		{"in the shell", []string{shell(`"{\"command\":[\"bash\",\"-lc\",\"apply_patch <<'EOF'\\n` + strings.ReplaceAll(patch, `\n`, `\\n`) + `\\nEOF\"]}"`), done}, "shell edit cart.go apply_patch <<'EOF'", edit, false},
+		{
+			"a custom tool",
+			[]string{codexItem(2,
+				`{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"`+patch+`"}`), done},
+			"apply_patch edit cart.go ", edit, false,
+		},
+		{"a function", []string{codexItem(2,
+			`{"type":"function_call","call_id":"c","name":"apply_patch","arguments":"{\"input\":\"`+strings.ReplaceAll(patch,
+				`\n`, `\\n`)+`\"}"}`), done}, "apply_patch edit cart.go ", edit, false},
+		{
+			"in the shell",
+			[]string{shell(`"{\"command\":[\"bash\",\"-lc\",\"apply_patch <<'EOF'\\n` +
+				strings.ReplaceAll(patch, `\n`, `\\n`) + `\\nEOF\"]}"`), done},
+			"shell edit cart.go apply_patch <<'EOF'", edit,
+			false,
+		},
 		{
 			"what the event says",
 			[]string{
@@ -90,7 +106,10 @@ func TestCodexForms(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lines := append([]string{codexRecord(0, "session_meta", codexMeta+"}"), codexEvent(1, `{"type":"user_message","message":"go"}`)}, c.lines...)
+			lines := append([]string{
+				codexRecord(0, "session_meta", codexMeta+"}"),
+				codexEvent(1, `{"type":"user_message","message":"go"}`),
+			}, c.lines...)
 			s := readCodex(t, lines...)
 			if len(s.ToolCalls) != 1 {
 				t.Fatalf("calls %+v", s.ToolCalls)
@@ -122,18 +141,28 @@ func TestCodexPrompts(t *testing.T) {
 	}{
 		{
 			"with events",
-			[]string{codexRecord(0, "session_meta", codexMeta+"}"), codexItem(1, user(1, "<subagent_notification>x")), codexItem(1, user(1, "injected by a hook")), codexItem(2, user(2, "go")), codexEvent(2, `{"type":"user_message","message":"go"}`), codexItem(3, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`)},
+			[]string{
+				codexRecord(0, "session_meta", codexMeta+"}"), codexItem(1, user(1, "<subagent_notification>x")),
+				codexItem(1, user(1, "injected by a hook")), codexItem(2, user(2, "go")),
+				codexEvent(2, `{"type":"user_message","message":"go"}`),
+				codexItem(3, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`),
+			},
 			[]string{"human go", "assistant yes"},
 		},
 		{
 			"without events",
-			[]string{codexRecord(0, "session_meta", codexMeta+"}"), codexItem(1, user(1, "# AGENTS.md instructions for /work/shop")), codexItem(2, user(2, "go")), codexItem(3, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`)},
+			[]string{
+				codexRecord(0, "session_meta", codexMeta+"}"),
+				codexItem(1, user(1, "# AGENTS.md instructions for /work/shop")), codexItem(2, user(2, "go")),
+				codexItem(3, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`),
+			},
 			[]string{"human go", "assistant yes"},
 		},
 		{
 			"before there was anything around records",
 			[]string{
-				`{"id":"019ed836-b1da-78f1-8a0c-e598363d10f4","timestamp":"2026-11-20T09:00:00.000Z","instructions":null}`, `{"record_type":"state"}`,
+				`{"id":"019ed836-b1da-78f1-8a0c-e598363d10f4","timestamp":"2026-11-20T09:00:00.000Z","instructions":null}`,
+				`{"record_type":"state"}`,
 				user(1, "<environment_context>\n<cwd>/work/shop</cwd>\n</environment_context>"), user(2, "go"),
 				`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`,
 			},
@@ -150,16 +179,19 @@ func TestCodexPrompts(t *testing.T) {
 	}
 }
 
-// TestCodexCopies: a fork, and a subagent that was given what its parent knows, begin with a copy under new times; it is left out.
+// TestCodexCopies: a fork, and a subagent that was given what its parent knows, begin with a copy under new times; it
+// is left out.
 func TestCodexCopies(t *testing.T) {
 	const older, newer = "019ed830-0000-7000-8000-000000000000", "019ed837-0000-7000-8000-000000000000"
 	turn := func(sec int, id, prompt string) []string {
 		return []string{
-			codexEvent(sec, `{"type":"task_started","turn_id":"`+id+`"}`), codexRecord(sec, "turn_context", `{"turn_id":"`+id+`","cwd":"/work/shop"}`),
+			codexEvent(sec, `{"type":"task_started","turn_id":"`+id+`"}`),
+			codexRecord(sec, "turn_context", `{"turn_id":"`+id+`","cwd":"/work/shop"}`),
 			codexEvent(sec, `{"type":"user_message","message":"`+prompt+`"}`),
 		}
 	}
-	copied := append([]string{codexRecord(0, "session_meta", `{"id":"`+older+`","cwd":"/work/other"}`)}, turn(0, older, "what was said there")...)
+	copied := append([]string{codexRecord(0, "session_meta", `{"id":"`+older+`","cwd":"/work/other"}`)},
+		turn(0, older, "what was said there")...)
 	for name, more := range map[string]string{"forked_from_id": "fork", "parent_thread_id": "subagent"} {
 		t.Run(more, func(t *testing.T) {
 			lines := append([]string{codexRecord(0, "session_meta", codexMeta+`,"`+name+`":"`+older+`"}`)}, copied...)
@@ -167,14 +199,16 @@ func TestCodexCopies(t *testing.T) {
 			if len(s.Turns) != 1 || s.Turns[0].Content != "and now" {
 				t.Errorf("turns %+v", s.Turns)
 			}
-			if sub := more == "subagent"; (s.ParentNative == older) != sub || (s.ForkNative == older) == sub || (s.ActorType == session.ActorAgent) != sub {
+			if sub := more == "subagent"; (s.ParentNative == older) != sub || (s.ForkNative == older) == sub ||
+				(s.ActorType == session.ActorAgent) != sub {
 				t.Errorf("parent %q, fork of %q, actor %q", s.ParentNative, s.ForkNative, s.ActorType)
 			}
 		})
 	}
 }
 
-// TestCodexScripts: what a script of code mode called stands as calls of their own, by its events or (in older versions) by its text.
+// TestCodexScripts: what a script of code mode called stands as calls of their own, by its events or (in older
+// versions) by its text.
 func TestCodexScripts(t *testing.T) {
 	exec := func(id, script string) string {
 		return codexItem(2, fmt.Sprintf(`{"type":"custom_tool_call","name":"exec","call_id":%q,"input":%q}`, id, script))
@@ -193,12 +227,23 @@ func TestCodexScripts(t *testing.T) {
 		calls []string // tool, what it does, path, command, failed, status
 		edits int
 	}{
-		{"a command", []string{asked, exec("s", "await tools.exec_command(x)"), item(command), output("s", "no")}, []string{"exec_command run  make test true 2"}, 0},
-		{"one that ends behind the script", []string{asked, exec("s", "await tools.exec_command(x)"), output("s", ""), item(command)}, []string{"exec_command run  make test true 2"}, 0},
+		{
+			"a command",
+			[]string{asked, exec("s", "await tools.exec_command(x)"), item(command), output("s", "no")},
+			[]string{"exec_command run  make test true 2"},
+			0,
+		},
+		{"one that ends behind the script", []string{
+			asked, exec("s", "await tools.exec_command(x)"), output("s", ""),
+			item(command),
+		}, []string{"exec_command run  make test true 2"}, 0},
 		{
 			"edits and a move",
 			[]string{asked, exec("s", "await tools.apply_patch(x)"), item(change), output("s", "{}")},
-			[]string{"apply_patch edit cart.go  false 0", "apply_patch edit old.go  false 0", "apply_patch edit new.go  false 0"},
+			[]string{
+				"apply_patch edit cart.go  false 0", "apply_patch edit old.go  false 0",
+				"apply_patch edit new.go  false 0",
+			},
 			2,
 		},
 		{
@@ -209,12 +254,19 @@ func TestCodexScripts(t *testing.T) {
 		},
 		{
 			"a server's tool, and a command beside it",
-			[]string{asked, exec("s", "x"), item(`"type":"McpToolCall","id":"exec-3","server":"git-rekal","tool":"recall","status":"completed"`), item(command), output("s", "")},
+			[]string{
+				asked, exec("s", "x"),
+				item(`"type":"McpToolCall","id":"exec-3","server":"git-rekal","tool":"recall","status":"completed"`), item(command),
+				output("s", ""),
+			},
 			[]string{"mcp__git_rekal.recall    false 0", "exec_command run  make test true 2"},
 			0,
 		},
 		{"nothing but a text", []string{asked, exec("s", "text(1+1)"), output("s", "2")}, []string{"exec    false 0"}, 0},
-		{"one that was given up", []string{asked, exec("s", "await tools.exec_command({cmd: 'ls'})"), codexEvent(4, `{"type":"turn_aborted"}`)}, nil, 0},
+		{"one that was given up", []string{
+			asked, exec("s", "await tools.exec_command({cmd: 'ls'})"),
+			codexEvent(4, `{"type":"turn_aborted"}`),
+		}, nil, 0},
 		{
 			"the text of an older one",
 			[]string{old, exec("s", "const cmd = 'go ' + `test`;\n// tools.exec_command({cmd: 'no'})\nconst r = await tools.exec_command({ cmd, workdir: \"/work/shop\" });\nawait tools[\"exec_command\"]({\"cmd\": \"a\\u0062\"})"), output("s", "")},
@@ -236,7 +288,15 @@ func TestCodexScripts(t *testing.T) {
 			[]string{"apply_patch edit cart.go  false 0"},
 			1,
 		},
-		{"an older one that can't be told", []string{old, exec("s", "for (const c of list) await tools.exec_command({cmd: c + 1})"), output("s", "")}, []string{"exec_command run   false 0"}, 0},
+		{
+			"an older one that can't be told",
+			[]string{
+				old,
+				exec("s", "for (const c of list) await tools.exec_command({cmd: c + 1})"), output("s", ""),
+			},
+			[]string{"exec_command run   false 0"},
+			0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := readCodex(t, append([]string{codexRecord(0, "session_meta", codexMeta+"}")}, c.lines...)...)
@@ -250,7 +310,8 @@ func TestCodexScripts(t *testing.T) {
 	}
 }
 
-// TestCodexBriefs: what a subagent of newer versions is told only the model reads; what it answers is none of its parent's words.
+// TestCodexBriefs: what a subagent of newer versions is told only the model reads; what it answers is none of its
+// parent's words.
 func TestCodexBriefs(t *testing.T) {
 	const sub = `,"thread_source":"subagent","parent_thread_id":"019ed836-0000-7000-8000-000000000000"}`
 	message := func(head, more string) string {
@@ -258,7 +319,10 @@ func TestCodexBriefs(t *testing.T) {
 	}
 	answer := codexItem(2, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`)
 	for _, c := range []struct{ name, meta, line, first string }{
-		{"encrypted", sub, message("NEW_TASK", `"},{"type":"encrypted_content","encrypted_content":"gAAA"}`), "/root/writer: brief not readable"},
+		{
+			"encrypted", sub, message("NEW_TASK", `"},{"type":"encrypted_content","encrypted_content":"gAAA"}`),
+			"/root/writer: brief not readable",
+		},
 		{"readable", sub, message("NEW_TASK", `write it"}`), "write it"},
 		{"of the parent", "}", message("FINAL_ANSWER", `it is written"}`), "Done."},
 		{"a result, told to a subagent", sub, message("FINAL_ANSWER", `it is written"}`), "Done."},

@@ -68,7 +68,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0x80
 }
 
-// endOfScriptText is the offset behind the text that begins at an offset with its quote; one that is not closed ends with the script.
+// endOfScriptText is the offset behind the text that begins at an offset with its quote; one that is not closed ends
+// with the script.
 func endOfScriptText(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch text[i] {

@@ -15,15 +15,18 @@ import (
 var codexTools = toolForms{
 	acts: map[string]string{
 		"apply_patch": session.ActEdit,
-		"view_image":  session.ActRead, "read_file": session.ActRead, "list_dir": session.ActRead, "grep_files": session.ActRead,
-		"exec_command": session.ActRun, "shell_command": session.ActRun, "shell": session.ActRun, "local_shell": session.ActRun,
+		"view_image":  session.ActRead, "read_file": session.ActRead, "list_dir": session.ActRead,
+		"grep_files":   session.ActRead,
+		"exec_command": session.ActRun, "shell_command": session.ActRun, "shell": session.ActRun,
+		"local_shell":    session.ActRun,
 		"container.exec": session.ActRun, "unified_exec": session.ActRun,
 	},
 	paths:           []string{"path", "file_path", "dir_path"},
 	editNeedsResult: true,
 }
 
-// addToolCall adds a tool call; kind is the type of the record. The arguments are a string of JSON or, for a custom tool, of any text.
+// addToolCall adds a tool call; kind is the type of the record. The arguments are a string of JSON or, for a custom
+// tool, of any text.
 func (d *codexDecoder) addToolCall(kind string, payload gjson.Result) {
 	tool := cmp.Or(payload.Get("name").Str, strings.TrimSuffix(kind, "_call"))
 	input, args := payload.Get("arguments").Str+payload.Get("input").Str, payload.Get("action")
@@ -51,7 +54,8 @@ func (d *codexDecoder) addToolCall(kind string, payload gjson.Result) {
 	d.addCall(d.part, u)
 }
 
-// addToolResult takes in the result of the call with an ID: whether an edit succeeded, what a person answered, what a command printed.
+// addToolResult takes in the result of the call with an ID: whether an edit succeeded, what a person answered, what a
+// command printed.
 func (d *codexDecoder) addToolResult(id string, out gjson.Result) {
 	text := out.Str
 	if out.Type != gjson.String {

@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// Commit is what git said of a commit that a session's command made: "[main 1f2e3d4] Subject". Of a command that had git make commits, and to which that
-// said nothing, it is the command.
+// Commit is what git said of a commit that a session's command made: "[main 1f2e3d4] Subject". Of a command that had
+// git make commits, and to which that said nothing, it is the command.
 type Commit struct {
 	OID, Subject string    // the beginning of the OID; "" where git said nothing
 	Command      string    // to which git said nothing
@@ -21,7 +21,8 @@ var gitSaid = lazy.Expr(`(?m)^\[[^\[\n]+ ([0-9a-f]{4,64})\] (.+?)\r?$`)
 // maxCommits is how many commits one command is believed to have made.
 const maxCommits = 50
 
-// mayHaveCommitted reports whether a result may be of a call that had git make a commit: also where an earlier read holds the call.
+// mayHaveCommitted reports whether a result may be of a call that had git make a commit: also where an earlier read
+// holds the call.
 func (p *part) mayHaveCommitted(id string) bool {
 	calls := p.calls[id]
 	if len(calls) == 0 {

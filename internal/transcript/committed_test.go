@@ -9,7 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestCommits: which commits a session's commands made, as git says in their output; also where a read ended before the result.
+// TestCommits: which commits a session's commands made, as git says in their output; also where a read ended before the
+// result.
 func TestCommits(t *testing.T) {
 	agents := map[transcript.Agent]string{
 		transcript.ClaudeCode{}: `{"type":"user","uuid":"a","sessionId":"s","cwd":"/w","timestamp":"2026-11-20T09:00:00Z","message":{"role":"user","content":"go"}}
@@ -39,7 +40,10 @@ func TestCommits(t *testing.T) {
 		{"the first one", "git -C /w commit -m a", "[main (root-commit) 1f2e3d4] Begin\n", "1f2e3d4 Begin"},
 		{"of no branch", "git cherry-pick x", "[detached HEAD 1f2e3d4] Begin\r\n Date: today\n", "1f2e3d4 Begin"},
 		{"quiet", "git commit -qm a", "", "quiet git commit -qm a from 1"},
-		{"quiet, with what came of it", "cd /w && git commit -qm a && make", "make: done", "quiet cd /w && git commit -qm a && make from 1"},
+		{
+			"quiet, with what came of it", "cd /w && git commit -qm a && make", "make: done",
+			"quiet cd /w && git commit -qm a && make from 1",
+		},
 		{"what something else prints", "cat notes.txt", two, ""},
 		{"in a line", "git commit -m a", "see [main 1f2e3d4] Begin\n[main] abcdef1\n", "quiet git commit -m a from 1"},
 	} {

@@ -106,7 +106,8 @@ func codexSample() sample {
 // copilotSample is a session with an edit, one that failed, a question and a subagent.
 func copilotSample() sample {
 	rec := func(sec int, kind, data string, extra ...string) string {
-		return fmt.Sprintf(`{"type":%q,"data":%s,"id":"e%d","timestamp":"2026-11-20T09:00:%02d.000Z","parentId":null%s}`, kind, data, sec, sec, strings.Join(extra, ""))
+		return fmt.Sprintf(`{"type":%q,"data":%s,"id":"e%d","timestamp":"2026-11-20T09:00:%02d.000Z","parentId":null%s}`,
+			kind, data, sec, sec, strings.Join(extra, ""))
 	}
 	const child = `,"agentId":"toolu_1"`
 	return sample{
@@ -124,7 +125,8 @@ func copilotSample() sample {
 			rec(3, "tool.execution_start", `{"toolCallId":"c1","toolName":"edit","arguments":{"path":"/work/shop/cart.go","old_str":"one","new_str":"two"}}`),
 			rec(3, "tool.execution_start", `{"toolCallId":"c2","toolName":"bash","arguments":{"command":"go test"}}`),
 			rec(4, "tool.execution_complete", `{"toolCallId":"c2","success":true,"shellExecution":{"exitCode":1}}`),
-			rec(4, "tool.execution_complete", `{"toolCallId":"c1","success":true,"result":{"detailedContent":"\ndiff --git a/work/shop/cart.go b/work/shop/cart.go\n--- a/work/shop/cart.go\n+++ b/work/shop/cart.go\n@@ -1 +1 @@\n-one\n+two\n"}}`),
+			rec(4, "tool.execution_complete",
+				`{"toolCallId":"c1","success":true,"result":{"detailedContent":"\ndiff --git a/work/shop/cart.go b/work/shop/cart.go\n--- a/work/shop/cart.go\n+++ b/work/shop/cart.go\n@@ -1 +1 @@\n-one\n+two\n"}}`),
 			rec(5, "tool.execution_start", `{"toolCallId":"c3","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Update File: b.go\n@@\n-c\n+d\n*** End Patch"}`),
 			rec(5, "tool.execution_complete", `{"toolCallId":"c3","success":false,"error":{"code":"denied"}}`),
 			rec(5, "tool.execution_start", `{"toolCallId":"c4","toolName":"ask_user","arguments":{"question":"Which?"}}`),
@@ -132,7 +134,8 @@ func copilotSample() sample {
 			rec(6, "tool.execution_start", `{"toolCallId":"toolu_1","toolName":"task","arguments":{"prompt":"look"}}`),
 			rec(6, "user.message", `{"content":"look","source":"agent-70b173ed"}`, child),
 			rec(7, "assistant.message", `{"content":"I look.","model":"claude-haiku-4.5"}`, child),
-			rec(7, "tool.execution_start", `{"toolCallId":"c5","toolName":"view","arguments":{"path":"/work/shop/cart.go"}}`, child),
+			rec(7, "tool.execution_start", `{"toolCallId":"c5","toolName":"view","arguments":{"path":"/work/shop/cart.go"}}`,
+				child),
 			rec(8, "tool.execution_complete", `{"toolCallId":"c5","success":true}`, child),
 			rec(8, "assistant.message", `{"content":"Done.","model":"gpt-5.4"}`),
 			rec(9, "session.shutdown", `{}`),
@@ -140,11 +143,12 @@ func copilotSample() sample {
 	}
 }
 
-// geminiSample is a session with a list that brings its context, a message that is written twice, an edit, one that failed, and
-// a resume that says everything again.
+// geminiSample is a session with a list that brings its context, a message that is written twice, an edit, one that
+// failed, and a resume that says everything again.
 func geminiSample() sample {
 	message := func(id, kind string, sec int, content, more string) string {
-		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-11-20T09:00:%02d.000Z","type":%q,"content":%s%s}`, id, sec, kind, content, more)
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-11-20T09:00:%02d.000Z","type":%q,"content":%s%s}`, id, sec, kind,
+			content, more)
 	}
 	const start = `{"sessionId":"970c70a7-5c8e","projectHash":"40fc","startTime":"2026-11-20T09:00:00.000Z","kind":"main"}`
 	calls := `,"toolCalls":[{"id":"c1","name":"replace","args":{"file_path":"cart.go","old_string":"one","new_string":"two"},"status":"success","timestamp":"2026-11-20T09:00:03.500Z","resultDisplay":{"fileDiff":"Index: cart.go\n--- cart.go\n+++ cart.go\n@@ -1 +1 @@\n-one\n+two\n"}},` +
@@ -152,7 +156,10 @@ func geminiSample() sample {
 		`{"id":"c3","name":"run_shell_command","args":{"command":"go test"},"status":"success"}]`
 	return sample{
 		model: "gemini-2.5-flash",
-		opt:   transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, ReadWhole: true}, Roots: []string{root}},
+		opt: transcript.Options{
+			File:  transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, ReadWhole: true},
+			Roots: []string{root},
+		},
 		lines: []string{
 			start,
 			`{"$set":{"messages":[` + message("m0", "user", 0, `[{"text":"<session_context>\nlinux"}]`, "") + `]}}`,
@@ -165,7 +172,9 @@ func geminiSample() sample {
 			message("m4", "info", 4, `"update available"`, ""),
 			message("m5", "gemini", 5, `[{"text":"Done."}]`, `,"model":"gemini-2.5-flash"`),
 			start,
-			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," + message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, `,"model":"gemini-2.5-pro"`) + "," + message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
+			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," +
+				message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, `,"model":"gemini-2.5-pro"`) + "," +
+				message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
 			`{"$rewindTo":"m5"}`,
 			message("m6", "user", 7, `[{"text":"<hook_context>&lt;git-rekal&gt; From earlier sessions\n</hook_context>\n\nthanks"}]`, ""),
 			message("m7", "user", 7, `"/quit"`, ""),
@@ -180,7 +189,8 @@ func openCodeSample() sample {
 		return fmt.Sprintf(`{"message":{"id":%q,"created":%d,"role":%q%s}}`, id, ms(sec), role, more)
 	}
 	tool := func(id, tool, status, input, more string) string {
-		return fmt.Sprintf(`{"part":{"type":"tool","tool":%q,"callID":%q,"status":%q,"input":%s%s}}`, tool, id, status, input, more)
+		return fmt.Sprintf(`{"part":{"type":"tool","tool":%q,"callID":%q,"status":%q,"input":%s%s}}`, tool, id, status, input,
+			more)
 	}
 	return sample{
 		model: "gpt-5.4",
@@ -193,9 +203,11 @@ func openCodeSample() sample {
 			`not a record`,
 			message("m2", "assistant", 2, `,"done":true,"model":"gpt-5.3-codex"`),
 			fmt.Sprintf(`{"part":{"type":"text","text":"On it.","start":%d,"end":%d}}`, ms(2), ms(2)+5),
-			tool("c1", "edit", "completed", `{"filePath":"/work/shop/cart.go","oldString":"one","newString":"two"}`, `,"diff":"Index: /work/shop/cart.go\n===\n--- /work/shop/cart.go\n+++ /work/shop/cart.go\n@@ -1,1 +1,1 @@\n-one\n+two\n"`),
+			tool("c1", "edit", "completed", `{"filePath":"/work/shop/cart.go","oldString":"one","newString":"two"}`,
+				`,"diff":"Index: /work/shop/cart.go\n===\n--- /work/shop/cart.go\n+++ /work/shop/cart.go\n@@ -1,1 +1,1 @@\n-one\n+two\n"`),
 			tool("c2", "write", "error", `{"filePath":"/work/shop/no.go","content":"x"}`, ""),
-			tool("c3", "apply_patch", "completed", `{"patchText":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Add File: b.go\n+c\n*** End Patch"}`, ""),
+			tool("c3", "apply_patch", "completed",
+				`{"patchText":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Add File: b.go\n+c\n*** End Patch"}`, ""),
 			tool("c4", "bash", "running", `{"command":"go test"}`, ""),
 			message("m3", "user", 3, ""),
 			message("m4", "assistant", 4, `,"done":true,"summary":true,"model":"small"`),
@@ -266,20 +278,24 @@ func qwenSample() sample {
 	}
 	parts := func(role, list string) string { return fmt.Sprintf(`"message":{"role":%q,"parts":[%s]}`, role, list) }
 	result := func(sec int, id, status, shown string) string {
-		return rec(sec, "tool_result", parts("user", `{"functionResponse":{"id":"`+id+`"}}`)+`,"toolCallResult":{"callId":"`+id+`","status":"`+status+`","resultDisplay":`+shown+`}`)
+		return rec(sec, "tool_result", parts("user",
+			`{"functionResponse":{"id":"`+id+`"}}`)+`,"toolCallResult":{"callId":"`+id+`","status":"`+status+`","resultDisplay":`+shown+`}`)
 	}
 	return sample{
 		model: "qwen3-coder",
 		opt:   transcript.Options{File: transcript.File{NativeID: "s1"}, Roots: []string{root}},
 		lines: []string{
-			rec(1, "user", `"provenance":"real_user",`+parts("user", `{"text":"fix the \"cart\" ümläut"},{"text":"<qwen:user-prompt-submit-context>\nsaid a hook\n</qwen:user-prompt-submit-context>"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}`)),
+			rec(1, "user", `"provenance":"real_user",`+parts("user",
+				`{"text":"fix the \"cart\" ümläut"},{"text":"<qwen:user-prompt-submit-context>\nsaid a hook\n</qwen:user-prompt-submit-context>"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}`)),
 			rec(1, "user", `"provenance":"system","subtype":"notification",`+parts("user", `{"text":"a helper is done"}`)),
 			`not a record`,
 			rec(2, "system", `"provenance":"system","subtype":"ui_telemetry","systemPayload":{}`),
-			rec(2, "assistant", `"model":"qwen3-coder",`+parts("model", `{"text":"thinking","thought":true},{"text":"On it."},{"functionCall":{"id":"c1","name":"edit","args":{"file_path":"/work/shop/cart.go","old_string":"one","new_string":"two"}}},{"functionCall":{"id":"c2","name":"run_shell_command","args":{"command":"go test"}}}`)),
+			rec(2, "assistant", `"model":"qwen3-coder",`+parts("model",
+				`{"text":"thinking","thought":true},{"text":"On it."},{"functionCall":{"id":"c1","name":"edit","args":{"file_path":"/work/shop/cart.go","old_string":"one","new_string":"two"}}},{"functionCall":{"id":"c2","name":"run_shell_command","args":{"command":"go test"}}}`)),
 			result(3, "c1", "success", `{"fileDiff":"Index: cart.go\n--- cart.go\n+++ cart.go\n@@ -1 +1 @@\n-one\n+two\n"}`),
 			result(3, "c2", "success", `{"type":"shell_result","exitCode":1,"output":"no"}`),
-			rec(4, "assistant", `"model":"qwen3-coder",`+parts("model", `{"functionCall":{"id":"c3","name":"write_file","args":{"file_path":"no.go","content":"x"}}}`)),
+			rec(4, "assistant", `"model":"qwen3-coder",`+parts("model",
+				`{"functionCall":{"id":"c3","name":"write_file","args":{"file_path":"no.go","content":"x"}}}`)),
 			result(5, "c3", "error", `"not read"`),
 			rec(6, "assistant", `"model":"qwen3-coder",`+parts("model", `{"text":"Done."}`)),
 		},
@@ -314,7 +330,8 @@ func droidSample() sample {
 // clineSample is a session with an edit, one that failed, and what the program puts around a prompt.
 func clineSample() sample {
 	message := func(sec int, role, blocks string) string {
-		return fmt.Sprintf(`{"id":"m%d","role":%q,"content":[%s],"ts":%d,"modelInfo":{"id":"glm-5"}}`, sec, role, blocks, time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
+		return fmt.Sprintf(`{"id":"m%d","role":%q,"content":[%s],"ts":%d,"modelInfo":{"id":"glm-5"}}`, sec, role, blocks,
+			time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
 	}
 	return sample{
 		model: "glm-5",
@@ -345,8 +362,12 @@ func continueSample() sample {
 			`{"sessionId":"77","title":"Untitled Session","workspaceDirectory":"/work/shop","usage":{}}`,
 			`{"message":{"role":"user","content":"fix the \"cart\" ümläut"},"contextItems":[]}`,
 			`not a record`,
-			`{"message":{"role":"assistant","content":"On it."},"toolCallStates":[` + call("c1", "Edit", "done", `{"filepath":"/work/shop/cart.go","old_string":"one","new_string":"two"}`) + "," + call("c2", "Bash", "done", `{"command":"go test"}`) + `]}`,
-			`{"message":{"role":"assistant","content":""},"toolCallStates":[` + call("c3", "Write", "errored", `{"filepath":"no.go","content":"x"}`) + "," + call("c4", "Bash", "calling", `{"command":"sleep 9"}`) + `]}`,
+			`{"message":{"role":"assistant","content":"On it."},"toolCallStates":[` +
+				call("c1", "Edit", "done", `{"filepath":"/work/shop/cart.go","old_string":"one","new_string":"two"}`) + "," +
+				call("c2", "Bash", "done", `{"command":"go test"}`) + `]}`,
+			`{"message":{"role":"assistant","content":""},"toolCallStates":[` +
+				call("c3", "Write", "errored", `{"filepath":"no.go","content":"x"}`) + "," +
+				call("c4", "Bash", "calling", `{"command":"sleep 9"}`) + `]}`,
 			`{"message":{"role":"assistant","content":"Done."}}`,
 		},
 	}
@@ -355,10 +376,12 @@ func continueSample() sample {
 // kimiSample is a wire with an edit, one that failed, and what the program tells the model.
 func kimiSample() sample {
 	rec := func(sec int, kind, more string) string {
-		return fmt.Sprintf(`{"type":%q,"agentId":"main",%s,"time":%d}`, kind, more, time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
+		return fmt.Sprintf(`{"type":%q,"agentId":"main",%s,"time":%d}`, kind, more,
+			time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
 	}
 	message := func(sec int, kind, text string) string {
-		return rec(sec, "context.append_message", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"text","text":%q}],"origin":{"kind":%q}}`, text, kind))
+		return rec(sec, "context.append_message",
+			fmt.Sprintf(`"message":{"role":"user","content":[{"type":"text","text":%q}],"origin":{"kind":%q}}`, text, kind))
 	}
 	event := func(sec int, body string) string { return rec(sec, "context.append_loop_event", `"event":{`+body+`}`) }
 	call := func(sec int, id, name, args string) string {
@@ -400,10 +423,12 @@ func grokSample() sample {
 		return fmt.Sprintf(`{"timestamp":%d,"method":"session/update","params":{"sessionId":"g1","update":{"sessionUpdate":%q,%s},"_meta":{"agentTimestampMs":%d}}}`, at/1000, kind, more, at)
 	}
 	piece := func(sec int, kind, text string) string {
-		return update(sec, kind+"_chunk", fmt.Sprintf(`"content":{"type":"text","text":%q},"_meta":{"modelId":"grok-5"}`, text))
+		return update(sec, kind+"_chunk", fmt.Sprintf(`"content":{"type":"text","text":%q},"_meta":{"modelId":"grok-5"}`,
+			text))
 	}
 	call := func(sec int, id, name, input string) string {
-		return update(sec, "tool_call", fmt.Sprintf(`"toolCallId":%q,"title":"x","rawInput":%s,"_meta":{"x.ai/tool":{"name":%q}}`, id, input, name))
+		return update(sec, "tool_call",
+			fmt.Sprintf(`"toolCallId":%q,"title":"x","rawInput":%s,"_meta":{"x.ai/tool":{"name":%q}}`, id, input, name))
 	}
 	result := func(sec int, id, status, more string) string {
 		return update(sec, "tool_call_update", fmt.Sprintf(`"toolCallId":%q,"status":%q%s`, id, status, more))
@@ -436,7 +461,8 @@ func antigravitySample() sample {
 	steps := 0
 	step := func(sec int, source, kind, more string) string {
 		steps++
-		return fmt.Sprintf(`{"step_index":%d,"source":%q,"type":%q,"status":"DONE","created_at":"2026-11-20T09:00:%02dZ"%s}`, steps, source, kind, sec, more)
+		return fmt.Sprintf(`{"step_index":%d,"source":%q,"type":%q,"status":"DONE","created_at":"2026-11-20T09:00:%02dZ"%s}`,
+			steps, source, kind, sec, more)
 	}
 	said := func(sec int, source, kind, text string) string {
 		return step(sec, source, kind, fmt.Sprintf(`,"content":%q`, text))
@@ -449,13 +475,15 @@ func antigravitySample() sample {
 		model: "Gemini 3.6 Flash (High)",
 		opt:   transcript.Options{File: transcript.File{NativeID: "a1", Cwd: root}, Roots: []string{root}},
 		lines: []string{
-			said(1, "USER_EXPLICIT", "USER_INPUT", "<USER_REQUEST>\nfix the \"cart\" ümläut\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to Gemini 3.6 Flash (High). No need to comment on this change.\n</USER_SETTINGS_CHANGE>"),
+			said(1, "USER_EXPLICIT", "USER_INPUT",
+				"<USER_REQUEST>\nfix the \"cart\" ümläut\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to Gemini 3.6 Flash (High). No need to comment on this change.\n</USER_SETTINGS_CHANGE>"),
 			step(1, "SYSTEM", "CONVERSATION_HISTORY", ""),
 			`not a record`,
 			said(2, "MODEL", "PLANNER_RESPONSE", "On it."),
 			calls(3, `{"name":"replace_file_content","args":{"TargetFile":"/work/shop/cart.go","TargetContent":"one","ReplacementContent":"two"}},{"name":"run_command","args":{"CommandLine":"go test","Cwd":"/work/shop"}}`),
 			said(3, "MODEL", "CODE_ACTION", head+"The following changes were made"),
-			said(4, "MODEL", "RUN_COMMAND", head+"\n\t\t\t\tThe command failed with exit code: 1\n\t\t\t\tOutput:\n\t\t\t\tno\n"),
+			said(4, "MODEL", "RUN_COMMAND",
+				head+"\n\t\t\t\tThe command failed with exit code: 1\n\t\t\t\tOutput:\n\t\t\t\tno\n"),
 			calls(5, `{"name":"write_to_file","args":{"TargetFile":"\"no.go\"","CodeContent":"\"x\"","Overwrite":"false"}}`),
 			strings.Replace(said(5, "MODEL", "CODE_ACTION", head+"Encountered error in step execution: no"), "DONE", "ERROR", 1),
 			calls(5, `{"name":"write_to_file","args":{"TargetFile":"no.go"}}`),
@@ -541,7 +569,8 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 		t.Fatalf("%d sessions, %d bytes of %d", len(doc.Sessions), doc.Bytes, len(s.text()))
 	}
 	for _, p := range doc.Sessions {
-		if p.Source != agent.Name() || p.NativeID == "" || p.ActorType == "" || p.Title == "" || strings.ContainsAny(p.Title, "\n\t") {
+		if p.Source != agent.Name() || p.NativeID == "" || p.ActorType == "" || p.Title == "" ||
+			strings.ContainsAny(p.Title, "\n\t") {
 			t.Errorf("source %q, native ID %q, actor %q, title %q", p.Source, p.NativeID, p.ActorType, p.Title)
 		}
 		if p.NativeID == s.opt.File.NativeID && p.Model != s.model {
@@ -557,7 +586,8 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 				t.Errorf("turn %d: %+v", i, turn)
 			}
 		}
-		if roles[session.RoleHuman] == 0 || roles[session.RoleAssistant] == 0 || len(roles) != 2 || !p.StartedAt.Equal(p.Turns[0].TS) {
+		if roles[session.RoleHuman] == 0 || roles[session.RoleAssistant] == 0 || len(roles) != 2 ||
+			!p.StartedAt.Equal(p.Turns[0].TS) {
 			t.Errorf("roles %v, started at %v", roles, p.StartedAt)
 		}
 		for i, c := range p.ToolCalls {
@@ -603,8 +633,8 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 	}
 }
 
-// rewritten reads what is read whole as it stood at every byte, each time from the start: what is stored of it, known turns and calls
-// left out, is the whole.
+// rewritten reads what is read whole as it stood at every byte, each time from the start: what is stored of it, known
+// turns and calls left out, is the whole.
 func rewritten(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options) {
 	want := flatten(read(t, agent, raw, opt))
 	stored := map[string]*session.Session{}
@@ -700,7 +730,8 @@ func garbage(t *testing.T, agent transcript.Agent, s sample) {
 	} {
 		doc := read(t, agent, []byte(tt.raw), s.opt)
 		if len(doc.Sessions) != 0 || doc.Bytes != int64(tt.done) || doc.Skipped.Malformed != tt.malformed {
-			t.Errorf("%s: %d sessions, %d bytes, %d malformed; want 0, %d, %d", name, len(doc.Sessions), doc.Bytes, doc.Skipped.Malformed, tt.done, tt.malformed)
+			t.Errorf("%s: %d sessions, %d bytes, %d malformed; want 0, %d, %d", name, len(doc.Sessions), doc.Bytes,
+				doc.Skipped.Malformed, tt.done, tt.malformed)
 		}
 	}
 }
@@ -722,14 +753,18 @@ func beside(t *testing.T, agent transcript.Agent, s sample) {
 	outOf(t, agent, s, root+"-two", "../shop-two")
 }
 
-// outOf begins the session outside of a repository: of it, the edit there is taken with its prompt, and nothing else, wherever reads end.
+// outOf begins the session outside of a repository: of it, the edit there is taken with its prompt, and nothing else,
+// wherever reads end.
 func outOf(t *testing.T, agent transcript.Agent, s sample, repo, rel string) {
 	if agent.Name() == "cursor" { // whose records name no folder
 		return
 	}
 	s.lines, s.opt.Roots, s.head = slices.Clone(s.lines), []string{repo}, true // capture reads anew what it does not know
 	for i, l := range s.lines {
-		for from, to := range map[string]string{root + "/cart.go": repo + "/cart.go", root + "/new.go": repo + "/new.go", root + "/sub": root, `"file_path":"cart.go"`: `"file_path":"` + rel + `/cart.go"`} {
+		for from, to := range map[string]string{
+			root + "/cart.go": repo + "/cart.go", root + "/new.go": repo + "/new.go",
+			root + "/sub": root, `"file_path":"cart.go"`: `"file_path":"` + rel + `/cart.go"`,
+		} {
 			l = strings.ReplaceAll(l, from, to)
 		}
 		s.lines[i] = l

@@ -17,8 +17,8 @@ import (
 //	<home>/sessions/sessions.json          which session was begun when, in which folder
 //	<home>/sessions/<session ID>.json
 //
-// where <home> is ${CONTINUE_GLOBAL_DIR:-~/.continue}. A document is written anew as a whole. It holds no times: its turns have that at which the
-// session began, a millisecond apart.
+// where <home> is ${CONTINUE_GLOBAL_DIR:-~/.continue}. A document is written anew as a whole. It holds no times: its
+// turns have that at which the session began, a millisecond apart.
 type Continue struct{}
 
 // Name is the source of the sessions.
@@ -125,7 +125,8 @@ func (d *continueDecoder) tool(c gjson.Result) {
 
 func (Continue) recognises(rec gjson.Result) (File, bool) {
 	id := ledgerNameOf(rec.Get("sessionId"))
-	return File{NativeID: id, Timeless: true}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
+	return File{NativeID: id, Timeless: true}, id != "" && rec.Get("history").IsArray() &&
+		rec.Get("workspaceDirectory").Exists()
 }
 
 func (Continue) lines(raw []byte) []byte { return exportLines(raw, "history") }

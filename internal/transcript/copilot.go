@@ -35,10 +35,12 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: ledgerName(entry)}
 		},
 		made: func(head []byte) string { return validText(gjson.GetBytes(head, "data.context.cwd").Str) },
-	}.locate(ctx, newFinder(env, Copilot{}, copilotTools), filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
+	}.locate(ctx, newFinder(env, Copilot{}, copilotTools),
+		filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
 }
 
-// RunningFile is the path of the file of a running session, of which hooks only know the ID; "" if the ID is no name of a file.
+// RunningFile is the path of the file of a running session, of which hooks only know the ID; "" if the ID is no name of
+// a file.
 func (Copilot) RunningFile(env Env, id string) string {
 	home := env.homeFolder("COPILOT_HOME", ".copilot")
 	if home == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
@@ -50,8 +52,9 @@ func (Copilot) RunningFile(env Env, id string) string {
 // tailed is how much of the end of a running session's file is looked at for a call that is open, in bytes.
 const tailed = 256 << 10
 
-// HasOpenCall reports whether the file of a running session holds a tool call without a result. The session in whose shell git runs has one, but Copilot writes
-// in batches, so the call and what came before it may not be in the file yet.
+// HasOpenCall reports whether the file of a running session holds a tool call without a result. The session in whose
+// shell git runs has one, but Copilot writes in batches, so the call and what came before it may not be in the file
+// yet.
 func (Copilot) HasOpenCall(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -103,7 +106,8 @@ const (
 	maxTorn      = 64 << 20
 )
 
-// behindTorn is the whole event that ends a line which begins with a torn one, as a crash, or two processes, leave it; nil for none.
+// behindTorn is the whole event that ends a line which begins with a torn one, as a crash, or two processes, leave it;
+// nil for none.
 func behindTorn(ln []byte) []byte {
 	for parsed := 0; len(ln) > 0 && parsed < maxTorn; {
 		at := bytes.Index(ln[1:], []byte(copilotEvent))
@@ -112,7 +116,8 @@ func behindTorn(ln []byte) []byte {
 		}
 		ln = ln[1+at:]
 		parsed += len(ln)
-		if rec, ok := parseObject(ln); ok && rec.Get("data").IsObject() && rec.Get("timestamp").Exists() && rec.Get("id").Exists() {
+		if rec, ok := parseObject(ln); ok && rec.Get("data").IsObject() && rec.Get("timestamp").Exists() &&
+			rec.Get("id").Exists() {
 			return ln
 		}
 	}
@@ -122,7 +127,8 @@ func behindTorn(ln []byte) []byte {
 // wants takes the events that say something; others of the same groups are the program's own.
 func (d *copilotDecoder) wants(kind string) bool {
 	switch kind {
-	case "session.start", "session.resume", "session.context_changed", "session.model_change", "session.usage_record", "user.message", "assistant.message",
+	case "session.start", "session.resume", "session.context_changed", "session.model_change", "session.usage_record",
+		"user.message", "assistant.message",
 		"tool.execution_start", "tool.execution_complete", "abort":
 		return d.start >= 0 || kind == "session.start"
 	}
@@ -168,7 +174,8 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 		d.addUsage(p, cmp.Or(data.Get("apiCallId").Str, data.Get("messageId").Str), d.model, data, copilotCounts)
 	case "session.usage_record": // versions from 1.0 on count more than the output
 		usage := data.Get("usage")
-		d.addUsage(p, cmp.Or(usage.Get("apiCallId").Str, usage.Get("accounting.usageId").Str), usage.Get("model").Str, usage, copilotCounts)
+		d.addUsage(p, cmp.Or(usage.Get("apiCallId").Str, usage.Get("accounting.usageId").Str), usage.Get("model").Str, usage,
+			copilotCounts)
 	case "tool.execution_start":
 		d.tool(p, data)
 	case "tool.execution_complete":
@@ -179,7 +186,10 @@ func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
 }
 
 //nolint:gochecknoglobals // a table
-var copilotCounts = counts{input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", written: "cacheWriteTokens", cached: true}
+var copilotCounts = counts{
+	input: "inputTokens", output: "outputTokens", read: "cacheReadTokens",
+	written: "cacheWriteTokens", cached: true,
+}
 
 // setContext takes where the session is now.
 func (d *copilotDecoder) setContext(data gjson.Result) {
@@ -194,8 +204,8 @@ func (d *copilotDecoder) setContext(data gjson.Result) {
 	d.part.setBranch(at.Get("branch"))
 }
 
-// prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries name
-// themselves as the source.
+// prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries
+// name themselves as the source.
 func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 	from := data.Get("source").Str
 	brief := p.sub && strings.HasPrefix(from, "agent-")
@@ -218,8 +228,9 @@ func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 //nolint:gochecknoglobals // a table
 var copilotTools = toolForms{
 	acts: map[string]string{
-		"edit": session.ActEdit, "create": session.ActEdit, "apply_patch": session.ActEdit, "str_replace_editor": session.ActEdit,
-		"view": session.ActRead, "grep": session.ActRead, "rg": session.ActRead, "glob": session.ActRead,
+		"edit": session.ActEdit, "create": session.ActEdit, "apply_patch": session.ActEdit,
+		"str_replace_editor": session.ActEdit,
+		"view":               session.ActRead, "grep": session.ActRead, "rg": session.ActRead, "glob": session.ActRead,
 		"bash": session.ActRun, "powershell": session.ActRun,
 	},
 	paths:   []string{"path", "paths", "paths.0"},

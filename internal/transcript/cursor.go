@@ -46,7 +46,8 @@ func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
 // cursorLocator is one call of Locate.
 type cursorLocator struct{ finder }
 
-// folderNamed is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
+// folderNamed is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one
+// below it.
 func (l *cursorLocator) folderNamed(name string) string {
 	for _, root := range l.places.roots {
 		rest, ok := strings.CutPrefix(name, encodeFolder(strings.TrimLeft(root.spelling, "/")))
@@ -183,7 +184,8 @@ func (d *cursorDecoder) prompt(content gjson.Result) {
 // cursorContext begins an element that the program puts before a prompt.
 var cursorContext = lazy.Expr(`^<([a-z]+(?:_[a-z]+)+|rules|timestamp)(?:\s[^>]*)?>`)
 
-// cursorTyped is what a person typed of a text: the element that says so, or else what stands behind the elements that the program put there.
+// cursorTyped is what a person typed of a text: the element that says so, or else what stands behind the elements that
+// the program put there.
 func cursorTyped(s string) string {
 	if strings.Contains(s, "<user_query>") {
 		return session.ElementText(s, "user_query")
@@ -217,8 +219,9 @@ var cursorTools = toolForms{
 	acts: map[string]string{
 		"Write": session.ActEdit, "StrReplace": session.ActEdit, "Delete": session.ActEdit, "EditNotebook": session.ActEdit,
 		"MultiStrReplace": session.ActEdit, "ApplyPatch": session.ActEdit,
-		"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead, "SemanticSearch": session.ActRead,
-		"Shell": session.ActRun, "Bash": session.ActRun,
+		"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
+		"SemanticSearch": session.ActRead,
+		"Shell":          session.ActRun, "Bash": session.ActRun,
 	},
 	paths:   []string{"path", "file_path", "target_notebook", "target_directory"},
 	content: "contents", old: "old_string", now: "new_string",
@@ -251,5 +254,6 @@ func (d *cursorDecoder) noteFolder(dir string) {
 
 func (Cursor) recognises(rec gjson.Result) (File, bool) {
 	role := rec.Get("role").Str
-	return File{Timeless: true}, (role == "user" || role == session.RoleAssistant) && rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
+	return File{Timeless: true}, (role == "user" || role == session.RoleAssistant) &&
+		rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
 }

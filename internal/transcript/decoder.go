@@ -12,10 +12,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// The parts of an agent's own file: Locate finds the transcripts, with a finder; shelving helps where those of all repositories lie side by side. Decode
-// embeds decoder, and turns each record into addPrompt, addAnswer, addCall and endCall; a table (toolForms) says what each tool does. recognises
-// knows one of its records, for `git rekal import`, and lines makes lines of an export. Open (an Opener) gives lines of what is no growing
-// file. Its sample in samples (compliance_test.go) must pass TestAgents, which all agents share.
+// The parts of an agent's own file: Locate finds the transcripts, with a finder; shelving helps where those of all
+// repositories lie side by side. Decode embeds decoder, and turns each record into addPrompt, addAnswer, addCall and
+// endCall; a table (toolForms) says what each tool does. recognises knows one of its records, for `git rekal import`,
+// and lines makes lines of an export. Open (an Opener) gives lines of what is no growing file. Its sample in samples
+// (compliance_test.go) must pass TestAgents, which all agents share.
 
 // decoder is one call of Decode: what the decoders of all agents share. An agent's own one embeds it, and reads its
 // records into turn, call, done and edited.
@@ -59,7 +60,8 @@ type part struct {
 
 	committing map[string]Commit // by ID of a call that has git make commits, until its result is there
 
-	command string                                                // the slash command that was asked, where nothing else was before
+	// the slash command that was asked, where nothing else was before
+	command string
 	passed  *session.Turn                                         // the last prompt, where it was said elsewhere
 	counted map[string]int                                        // by session.Usage.Request: where it stands in Usage
 	at      struct{ turns, calls, edits, usage, commits []int64 } // offsets of the records that gave them
@@ -96,8 +98,11 @@ func (d *decoder) readObjects(ctx context.Context, r io.Reader, visit func(gjson
 	return d.read(ctx, r, objects(visit))
 }
 
-// readTyped gives visit each line that is a JSON object of a type that is wanted, and closes the read. Others are not parsed.
-func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind string) bool, visit func(kind string, rec gjson.Result)) (Document, error) {
+// readTyped gives visit each line that is a JSON object of a type that is wanted, and closes the read. Others are not
+// parsed.
+func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind string) bool,
+	visit func(kind string, rec gjson.Result),
+) (Document, error) {
 	return d.read(ctx, r, typed(wants, visit))
 }
 
@@ -164,7 +169,10 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 func (d *decoder) session(native string) *part {
 	p := d.parts[native]
 	if p == nil {
-		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), committing: make(map[string]Commit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1}}
+		p = &part{
+			calls: make(map[string][]int), asked: make(map[string][]Edit), committing: make(map[string]Commit),
+			counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1},
+		}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.HasElsewhere
@@ -211,7 +219,8 @@ func (d *decoder) addAnswer(p *part, s string) {
 	}
 }
 
-// readBlocks takes a message as the API of Claude has it: a text, or blocks that are texts, calls and results. It returns what a person's texts say.
+// readBlocks takes a message as the API of Claude has it: a text, or blocks that are texts, calls and results. It
+// returns what a person's texts say.
 func (d *decoder) readBlocks(role string, content gjson.Result, tool, result func(gjson.Result)) string {
 	if content.Type == gjson.String {
 		return content.Str
@@ -291,19 +300,21 @@ func (p *part) add(role, s string, ts time.Time, offset int64) {
 	if role == session.RoleHuman {
 		s = session.WithoutHandoff(s)
 	}
-	p.Turns = append(p.Turns, session.Turn{Index: len(p.Turns), Role: role, TS: ts, Content: strings.Clone(s)}) // cloned: s may be a piece of a large record
+	// cloned: s may be a piece of a large record
+	p.Turns = append(p.Turns, session.Turn{Index: len(p.Turns), Role: role, TS: ts, Content: strings.Clone(s)})
 	p.at.turns = append(p.at.turns, offset)
 }
 
 // toolUse is one tool call as a record of the transcript says it.
 type toolUse struct {
-	id          string
-	tool        string
-	act         string   // as session.ToolCall
-	paths       []string // as the agent wrote them; one call of the session stands for each
-	cmd         string
-	edits       []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
-	needsResult bool   // a read that would end between the call and its result ends before the call: the next read knows both
+	id    string
+	tool  string
+	act   string   // as session.ToolCall
+	paths []string // as the agent wrote them; one call of the session stands for each
+	cmd   string
+	edits []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
+	// a read that would end between the call and its result ends before the call: the next read knows both
+	needsResult bool
 }
 
 // addCall adds a tool call. What it asks to be edited waits for finishCall.
@@ -321,7 +332,10 @@ func (d *decoder) addCall(p *part, u toolUse) {
 		d.noteLeftOut(p, u.paths...)
 		return
 	}
-	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act, Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd))}
+	c := session.ToolCall{
+		Turn: len(p.Turns) - 1, Tool: strings.Clone(ledgerName(validText(u.tool))), Act: u.act,
+		Cmd: strings.Clone(truncate(validText(u.cmd), maxCmd)),
+	}
 	if len(u.paths) == 0 {
 		u.paths = []string{""}
 	}
@@ -396,7 +410,8 @@ func (d *decoder) awaitResult(id string) { d.open[strings.Clone(id)] = d.start }
 // stopWaiting forgets edits without a result, now that the conversation went on without one.
 func (d *decoder) stopWaiting() { clear(d.open) }
 
-// takeBackUnfinished takes back what was read from the first edit on that has no result yet, and returns where the read ends.
+// takeBackUnfinished takes back what was read from the first edit on that has no result yet, and returns where the read
+// ends.
 func (d *decoder) takeBackUnfinished(done int64) int64 {
 	end := done
 	for _, at := range d.open {

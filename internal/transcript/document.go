@@ -19,7 +19,10 @@ func (d *decoder) closeDocument(done int64) Document {
 			p.raiseTitle(TitleSummary, t.text)
 		}
 	}
-	doc := Document{Bytes: d.endBeforeUndecided(done), Records: d.lines, Skipped: d.skipped, OtherRepos: d.places.seen, Dirs: map[string]string{}}
+	doc := Document{
+		Bytes: d.endBeforeUndecided(done), Records: d.lines, Skipped: d.skipped, OtherRepos: d.places.seen,
+		Dirs: map[string]string{},
+	}
 	for _, p := range d.order {
 		if !p.begun {
 			if p.from != "" {

@@ -46,7 +46,8 @@ type droidDecoder struct {
 //
 //nolint:gochecknoglobals // a table
 var droidCounts = counts{
-	input: "inputTokens", output: "outputTokens", thought: "thinkingTokens", read: "cacheReadTokens", written: "cacheCreationTokens",
+	input: "inputTokens", output: "outputTokens", thought: "thinkingTokens", read: "cacheReadTokens",
+	written: "cacheCreationTokens",
 }
 
 // Decode reads the records of one session.
@@ -88,7 +89,8 @@ func (d *droidDecoder) message(m gjson.Result) {
 	typed := d.readBlocks(role, m.Get("content"), d.tool, d.result)
 	typed = session.TypedByPerson(d.source, typed)
 	if role == "assistant" {
-		d.addUsage(d.part, "session", strings.TrimPrefix(d.settings.Get("model").Str, "custom:"), d.settings.Get("tokenUsage"), droidCounts)
+		d.addUsage(d.part, "session", strings.TrimPrefix(d.settings.Get("model").Str, "custom:"),
+			d.settings.Get("tokenUsage"), droidCounts)
 	}
 	if role == "user" && m.Get("visibility").Str != "llm_only" && strings.TrimSpace(typed) != "" {
 		d.stopWaiting()

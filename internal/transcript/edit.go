@@ -18,7 +18,8 @@ type Edit struct {
 // Hunk is a place in a file that was changed. Lines that both sides have are context.
 type Hunk struct{ Old, New []string }
 
-// hunksOf reads lines as a unified diff has them, each hunk behind a line "@@". Others ("\ No newline at end of file") are left out.
+// hunksOf reads lines as a unified diff has them, each hunk behind a line "@@". Others ("\ No newline at end of file")
+// are left out.
 func hunksOf(lines []string) (out []Hunk) {
 	var h Hunk
 	for _, l := range append(lines, "@@") {
@@ -37,7 +38,8 @@ func hunksOf(lines []string) (out []Hunk) {
 	return out
 }
 
-// numberedHunks reads a diff whose lines have numbers: of each, an expression finds sign and text. Other lines part the hunks.
+// numberedHunks reads a diff whose lines have numbers: of each, an expression finds sign and text. Other lines part the
+// hunks.
 func numberedHunks(diff string, expr *lazy.Regexp) []Hunk {
 	var lines []string
 	for l := range strings.SplitSeq(validText(diff), "\n") {
@@ -58,7 +60,8 @@ func linesOf(s string) []string {
 	return strings.Split(strings.TrimSuffix(strings.Clone(validText(s)), "\n"), "\n")
 }
 
-// setHunks gives a call that edits one file the hunks that its result shows, which has the context that the call may lack.
+// setHunks gives a call that edits one file the hunks that its result shows, which has the context that the call may
+// lack.
 func (p *part) setHunks(id string, hunks []Hunk) {
 	if edits := p.asked[id]; len(edits) == 1 && len(hunks) > 0 {
 		edits[0].Hunks, edits[0].FullContent = hunks, false

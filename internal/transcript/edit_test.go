@@ -8,7 +8,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// call is an assistant's call of a tool at second 1; done is its result at second 2, with what Claude Code says of it beside.
+// call is an assistant's call of a tool at second 1; done is its result at second 2, with what Claude Code says of it
+// beside.
 func call(tool, input string) string {
 	return assistant(1, fmt.Sprintf(`[{"type":"tool_use","id":"t","name":%q,"input":%s}]`, tool, input))
 }
@@ -18,7 +19,8 @@ func done(result string, extra ...string) string {
 }
 
 func TestEdits(t *testing.T) {
-	const edit, write = `{"file_path":"/work/shop/a.go","old_string":"one\ntwo","new_string":"one\nnew"}`, `{"file_path":"/work/shop/a.go","content":"one\ntwo\n"}`
+	const edit, write = `{"file_path":"/work/shop/a.go","old_string":"one\ntwo","new_string":"one\nnew"}`,
+		`{"file_path":"/work/shop/a.go","content":"one\ntwo\n"}`
 	patch := func(path, lines string) string {
 		return fmt.Sprintf(`"toolUseResult":{"filePath":%q,"structuredPatch":[{"oldStart":1,"lines":[%s]}],"userModified":true}`, path, lines)
 	}
@@ -31,7 +33,10 @@ func TestEdits(t *testing.T) {
 		{
 			"what the result says",
 			[]string{call("Edit", edit), done("", patch("/work/shop/a.go", `" one","-two","+mine","\\ No newline"`))},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{Old: []string{"one", "two"}, New: []string{"one", "mine"}}}}},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{
+				Old: []string{"one", "two"},
+				New: []string{"one", "mine"},
+			}}}},
 		},
 		{
 			"without it, what was asked for",
@@ -45,7 +50,8 @@ func TestEdits(t *testing.T) {
 		},
 		{
 			"a file that was made",
-			[]string{call("Write", write), done("", `"toolUseResult":{"type":"create","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[],"originalFile":null}`)},
+			[]string{call("Write", write), done("",
+				`"toolUseResult":{"type":"create","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[],"originalFile":null}`)},
 			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
 		},
 		{
@@ -53,7 +59,10 @@ func TestEdits(t *testing.T) {
 			[]string{call("Write", write), done("")},
 			[]transcript.Edit{{Path: "a.go", FullContent: true, Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
 		},
-		{"a file that is as it was", []string{call("Write", write), done("", `"toolUseResult":{"type":"update","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[]}`)}, nil},
+		{"a file that is as it was", []string{
+			call("Write", write),
+			done("", `"toolUseResult":{"type":"update","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[]}`),
+		}, nil},
 		{"one that failed", []string{call("Edit", edit), done(`,"is_error":true`, `"toolUseResult":"Error: no"`)}, nil},
 		{"one without a result", []string{call("Edit", edit)}, nil},
 		{
@@ -61,8 +70,14 @@ func TestEdits(t *testing.T) {
 			[]string{done("", patch("/work/shop/a.go", `"+mine"`))},
 			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"mine"}}}}},
 		},
-		{"elsewhere", []string{say(0, "x"), call("Edit", `{"file_path":"/etc/x","old_string":"","new_string":"x"}`), done("", patch("/etc/x", `"+mine"`))}, nil},
-		{"what is only read", []string{call("Read", `{"file_path":"/work/shop/a.go"}`), done("", `"toolUseResult":{"type":"text","file":{"filePath":"/work/shop/a.go"}}`)}, nil},
+		{"elsewhere", []string{
+			say(0, "x"), call("Edit", `{"file_path":"/etc/x","old_string":"","new_string":"x"}`),
+			done("", patch("/etc/x", `"+mine"`)),
+		}, nil},
+		{"what is only read", []string{
+			call("Read", `{"file_path":"/work/shop/a.go"}`),
+			done("", `"toolUseResult":{"type":"text","file":{"filePath":"/work/shop/a.go"}}`),
+		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []transcript.Edit

@@ -86,16 +86,21 @@ func TestFolders(t *testing.T) {
 	}
 	c.mkdir("free", "x")
 	c.mkdir("theirs", "deep")
-	for to, from := range map[string]string{c.ours: "alias", c.theirs: "ours/out", c.theirs + "/deep": "ours/deep", c.dir + "/free": "ours/free"} {
+	for to, from := range map[string]string{
+		c.ours: "alias", c.theirs: "ours/out", c.theirs + "/deep": "ours/deep",
+		c.dir + "/free": "ours/free",
+	} {
 		if err := os.Symlink(to, filepath.Join(c.dir, from)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const ours, theirs, nobodys = "ours", "theirs", "nobody's"
 	for folder, want := range map[string]string{
-		"ours": ours, "ours/api": ours, "ours/gone/deep": ours, "ours/.git/hooks": ours, "alias/x": ours, "moved": ours, "moved/x": ours,
+		"ours": ours, "ours/api": ours, "ours/gone/deep": ours, "ours/.git/hooks": ours, "alias/x": ours, "moved": ours,
+		"moved/x":     ours,
 		"ours/broken": ours, "ours/dangling": ours, "ours/odd": ours, "ours/free/x": ours,
-		"theirs": theirs, "theirs/gone": theirs, "ours/nested": theirs, "ours/nested/gone": theirs, "ours/sub": theirs, "ours/out/x": theirs, "ours/deep": theirs,
+		"theirs": theirs, "theirs/gone": theirs, "ours/nested": theirs, "ours/nested/gone": theirs, "ours/sub": theirs,
+		"ours/out/x": theirs, "ours/deep": theirs,
 		"": nobodys, "free/x": nobodys, "gone": nobodys, "ours-two": nobodys, "linked": nobodys,
 	} {
 		t.Run(folder, func(t *testing.T) {
@@ -103,7 +108,8 @@ func TestFolders(t *testing.T) {
 			got := nobodys
 			if len(c.in(c.ours, at(dir, say(1, "A"))).Sessions) > 0 {
 				got = ours
-			} else if told := told(c.in(c.ours, at(c.ours, say(1, "A")), at(dir, say(2, "B")), at(c.ours, say(3, "C")))); told[1] != "assistant: B" {
+			} else if told := told(c.in(c.ours, at(c.ours, say(1, "A")), at(dir, say(2, "B")),
+				at(c.ours, say(3, "C")))); told[1] != "assistant: B" {
 				got = theirs
 			}
 			if got != want {
@@ -117,7 +123,8 @@ func TestFolders(t *testing.T) {
 func (c *country) journey() []string {
 	free := c.mkdir("free")
 	use := func(second int, id, path string) string {
-		return assistant(second, fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":"Edit","input":{"file_path":%q}}]`, id, path))
+		return assistant(second, fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":"Edit","input":{"file_path":%q}}]`, id,
+			path))
 	}
 	result := func(second int, id string, failed bool) string {
 		return user(second, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"is_error":%v,"content":"x"}]`, id, failed))
@@ -128,13 +135,18 @@ func (c *country) journey() []string {
 	var out []string
 	add := func(lines ...string) { out = append(out, lines...) }
 	add(at("", user(1, `"ours: begin"`)), at(c.ours, say(2, "ours: yes")), use(3, "t1", c.ours+"/a.go"))
-	add(at(c.theirs, result(4, "t1", false)), at(c.theirs, user(5, `"theirs: roadmap"`)), at("", rec("ai-title", 5, `"aiTitle":"theirs: title"`)))
+	add(at(c.theirs, result(4, "t1", false)), at(c.theirs, user(5, `"theirs: roadmap"`)),
+		at("", rec("ai-title", 5, `"aiTitle":"theirs: title"`)))
 	add(queued(6, "theirs: queued")...)
-	add(at(free, say(7, "theirs: in a temporary folder")), at(c.theirs, use(8, "t2", c.theirs+"/b.go")), at("", say(9, "theirs: no folder")))
-	add(at(c.ours, result(10, "t2", true)), at(free, say(11, "ours: in a temporary folder")), at("", user(12, `"ours: no folder"`)))
-	add(at(c.ours+"/gone", use(13, "t3", "c.go")), at(c.theirs, result(14, "t3", false)), at(c.ours, result(15, "t9", false)), at(c.ours, say(16, "ours: only results were theirs")))
+	add(at(free, say(7, "theirs: in a temporary folder")), at(c.theirs, use(8, "t2", c.theirs+"/b.go")),
+		at("", say(9, "theirs: no folder")))
+	add(at(c.ours, result(10, "t2", true)), at(free, say(11, "ours: in a temporary folder")),
+		at("", user(12, `"ours: no folder"`)))
+	add(at(c.ours+"/gone", use(13, "t3", "c.go")), at(c.theirs, result(14, "t3", false)),
+		at(c.ours, result(15, "t9", false)), at(c.ours, say(16, "ours: only results were theirs")))
 	add(queued(17, "ours: queued")...)
-	add(at(c.theirs, use(18, "t4", "x.go")), at(c.ours, use(19, "t5", c.ours+"/d.go")), at(c.theirs, say(20, "theirs: again")))
+	add(at(c.theirs, use(18, "t4", "x.go")), at(c.ours, use(19, "t5", c.ours+"/d.go")),
+		at(c.theirs, say(20, "theirs: again")))
 	add(queued(21, "theirs: queued last")...)
 	add(at(c.theirs, say(22, "theirs: end")))
 	for i, line := range out {
@@ -155,12 +167,15 @@ func TestJourney(t *testing.T) {
 	}{
 		{"ours", c.ours, "ours: begin", []string{
 			"human: ours: begin", "assistant: ours: yes", "tool: Edit a.go", "human" + mark,
-			"assistant: ours: in a temporary folder", "human: ours: no folder", "tool: Edit gone/c.go", "assistant: ours: only results were theirs",
+			"assistant: ours: in a temporary folder", "human: ours: no folder", "tool: Edit gone/c.go",
+			"assistant: ours: only results were theirs",
 			"human: ours: queued", "assistant" + mark, "tool: Edit d.go",
 		}},
 		{"theirs", c.theirs, "theirs: roadmap", []string{
-			"human" + mark, "human: theirs: roadmap", "human: theirs: queued", "assistant: theirs: in a temporary folder", "tool: Edit b.go failed", "assistant: theirs: no folder",
-			"assistant" + mark, "tool: Edit x.go", "assistant" + mark, "assistant: theirs: again", "human: theirs: queued last", "assistant: theirs: end",
+			"human" + mark, "human: theirs: roadmap", "human: theirs: queued", "assistant: theirs: in a temporary folder",
+			"tool: Edit b.go failed", "assistant: theirs: no folder",
+			"assistant" + mark, "tool: Edit x.go", "assistant" + mark, "assistant: theirs: again", "human: theirs: queued last",
+			"assistant: theirs: end",
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -240,7 +255,8 @@ func TestTitlesOfDividedSessions(t *testing.T) {
 	}
 }
 
-// TestEditsFromElsewhere: an edit of a file of ours belongs to us from wherever it is made, with the prompt that led to it and nothing else of there.
+// TestEditsFromElsewhere: an edit of a file of ours belongs to us from wherever it is made, with the prompt that led to
+// it and nothing else of there.
 func TestEditsFromElsewhere(t *testing.T) {
 	c := newCountry(t)
 	call := func(second int, tool, path string) string {
@@ -253,14 +269,23 @@ func TestEditsFromElsewhere(t *testing.T) {
 		want  []string
 	}{
 		{"in the clone beside", []string{
-			at(c.theirs, user(1, `"begin"`)), at(c.theirs, say(2, "Begun.")), at(c.theirs, user(3, `"now ours"`)), at(c.theirs, call(4, "Edit", file)), at(c.theirs, say(5, "Done.")),
+			at(c.theirs, user(1, `"begin"`)), at(c.theirs, say(2, "Begun.")), at(c.theirs, user(3, `"now ours"`)),
+			at(c.theirs, call(4, "Edit", file)), at(c.theirs, say(5, "Done.")),
 		}, []string{"human: " + session.Elsewhere, "human: now ours", "tool: Edit a.go"}},
 		{"in a folder above", []string{
-			at(c.dir, user(1, `"begin"`)), at(c.dir, call(2, "Edit", filepath.Join(c.theirs, "b.go"))), at(c.dir, user(3, `"now ours"`)), at(c.dir, call(4, "Write", file)),
-			at(c.dir, user(5, `"now theirs"`)), at(c.dir, call(6, "Edit", filepath.Join(c.theirs, "b.go"))), at(c.dir, user(7, `"ours again"`)), at(c.dir, call(8, "Edit", "ours/a.go")),
-		}, []string{"human: now ours", "tool: Write a.go", "human: " + session.Elsewhere, "human: ours again", "tool: Edit a.go"}},
+			at(c.dir, user(1, `"begin"`)), at(c.dir, call(2, "Edit", filepath.Join(c.theirs, "b.go"))),
+			at(c.dir, user(3, `"now ours"`)), at(c.dir, call(4, "Write", file)),
+			at(c.dir, user(5, `"now theirs"`)), at(c.dir, call(6, "Edit", filepath.Join(c.theirs, "b.go"))),
+			at(c.dir, user(7, `"ours again"`)), at(c.dir, call(8, "Edit", "ours/a.go")),
+		}, []string{
+			"human: now ours", "tool: Write a.go", "human: " + session.Elsewhere, "human: ours again",
+			"tool: Edit a.go",
+		}},
 		{"a file that is only read", []string{at(c.theirs, user(1, `"begin"`)), at(c.theirs, call(2, "Read", file))}, nil},
-		{"a file of a repository inside of ours", []string{at(c.theirs, user(1, `"begin"`)), at(c.theirs, call(2, "Edit", filepath.Join(c.ours, "nested", "a.go")))}, nil},
+		{"a file of a repository inside of ours", []string{
+			at(c.theirs, user(1, `"begin"`)),
+			at(c.theirs, call(2, "Edit", filepath.Join(c.ours, "nested", "a.go"))),
+		}, nil},
 		{"a folder above, which a session of ours went to", []string{
 			at(c.ours, user(1, `"begin"`)), at(c.dir, say(2, "I look above.")), at(c.dir, call(3, "Edit", file)),
 		}, []string{"human: begin", "assistant: I look above.", "tool: Edit a.go"}},

@@ -31,19 +31,27 @@ type finder struct {
 	since     time.Time // strangers that changed later are searched; see searchedFor
 }
 
-// storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds it. Each agent uses some of it.
+// storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.LocateState holds
+// it. Each agent uses some of it.
 type storeMemory struct {
-	Roots    []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
-	Shelves  []folderMemory    `cbor:",omitempty"` // folders in which transcripts of all repositories lie
-	Others   map[string]bool   `cbor:",omitempty"` // IDs of sessions of other repositories
-	IDs      map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
-	DBs      []openCodeDB      `cbor:",omitempty"`
-	Searched map[string]int64  `cbor:",omitempty"` // strangers -> how far they were searched; visited: they concern the repository
-	Looked   int64             `cbor:",omitempty"` // the day of the call, counted from 1970
+	Roots   []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
+	Shelves []folderMemory    `cbor:",omitempty"` // folders in which transcripts of all repositories lie
+	Others  map[string]bool   `cbor:",omitempty"` // IDs of sessions of other repositories
+	IDs     map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
+	DBs     []openCodeDB      `cbor:",omitempty"`
+	// strangers -> how far they were searched; visited: they concern the repository
+	Searched map[string]int64 `cbor:",omitempty"`
+	Looked   int64            `cbor:",omitempty"` // the day of the call, counted from 1970
 }
 
 func newFinder(env Env, agent Agent, tools toolForms) finder {
-	l := finder{env: env, agent: agent, editing: tools.editingTools(), places: newPlaces(env.Roots), left: env.Search, next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
+	l := finder{
+		env: env, agent: agent, editing: tools.editingTools(), places: newPlaces(env.Roots), left: env.Search,
+		next: storeMemory{
+			Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{},
+			Searched: map[string]int64{},
+		},
+	}
 	if cbor.Unmarshal(env.LocateState, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
 		l.had = storeMemory{Searched: l.had.Searched, DBs: l.had.DBs, Looked: l.had.Looked}
 		for i, db := range l.had.DBs {
@@ -68,7 +76,10 @@ func (l *finder) result(ctx context.Context) (Found, error) {
 	if err := ctx.Err(); err != nil {
 		return Found{}, fmt.Errorf("transcript: locate: %w", err)
 	}
-	slices.SortStableFunc(l.found.Files, func(a, b File) int { return cmp.Compare(min(len(a.AgentID), 1), min(len(b.AgentID), 1)) })
+	slices.SortStableFunc(l.found.Files, func(a, b File) int {
+		return cmp.Compare(min(len(a.AgentID), 1),
+			min(len(b.AgentID), 1))
+	})
 	m := l.next
 	if len(m.Shelves)+len(m.Others)+len(m.IDs)+len(m.DBs)+len(m.Searched) == 0 && m.Looked == 0 {
 		return l.found, nil
@@ -98,7 +109,8 @@ func (l *finder) list(dir string) []os.DirEntry {
 	return entries
 }
 
-// unreadable records what could not be read, unless it is merely not there, or something else than a folder: agents keep other files, too.
+// unreadable records what could not be read, unless it is merely not there, or something else than a folder: agents
+// keep other files, too.
 func (l *finder) unreadable(step string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
@@ -119,7 +131,8 @@ func (l *finder) stat(f *File) bool {
 // takeFile takes a transcript unless it is gone: of a session begun here at once, another one if search finds it.
 func (l *finder) takeFile(f File) { l.takeBegun(f, f.Cwd) }
 
-// takeBegun is takeFile for a session that was begun in a folder. It reports whether the transcript may concern this repository.
+// takeBegun is takeFile for a session that was begun in a folder. It reports whether the transcript may concern this
+// repository.
 func (l *finder) takeBegun(f File, cwd string) bool { return l.stat(&f) && l.considerBegun(f, cwd) }
 
 // considerBegun is takeBegun for a session that is no file of its own.
@@ -151,7 +164,8 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// homeFolder is the folder that a variable of the environment names, or else one below the user's home; "" where neither is absolute.
+// homeFolder is the folder that a variable of the environment names, or else one below the user's home; "" where
+// neither is absolute.
 func (e Env) homeFolder(variable string, below ...string) string {
 	dir := e.getenv(variable)
 	if dir == "" && e.Home != "" {

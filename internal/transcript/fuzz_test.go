@@ -120,7 +120,8 @@ func check(t *testing.T, p transcript.Part) {
 
 func checkEdits(t *testing.T, edits []transcript.Edit) {
 	for _, e := range edits {
-		if !session.IsPathInTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 || e.FullContent && len(e.Hunks) != 1 {
+		if !session.IsPathInTree(e.Path) || !utf8.ValidString(e.Path) || len(e.Hunks) == 0 ||
+			e.FullContent && len(e.Hunks) != 1 {
 			t.Fatalf("edit %+v", e)
 		}
 	}

@@ -128,7 +128,8 @@ func (l *geminiLocator) id(path string) string {
 // maxDocument bounds a session that is one JSON document, in bytes. The largest of 117 real ones has 1 MB.
 const maxDocument = 64 << 20
 
-// Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each message.
+// Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each
+// message.
 func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if strings.HasSuffix(opt.File.Path, ".jsonl") {
 		return os.Open(opt.File.Path)

@@ -12,10 +12,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// geminiDecoder is one call of Decode. The file repeats messages: one is written again under its ID when its calls are known, and a list of
-// messages ($set) replaces all when a session is resumed (with thoughts among the texts, and the time of the
-// resume) or compressed (with a summary as if a person had typed it). Only the first text of a message counts, and a list
-// only if no message stands before it.
+// geminiDecoder is one call of Decode. The file repeats messages: one is written again under its ID when its calls are
+// known, and a list of messages ($set) replaces all when a session is resumed (with thoughts among the texts, and the
+// time of the resume) or compressed (with a summary as if a person had typed it). Only the first text of a message
+// counts, and a list only if no message stands before it.
 type geminiDecoder struct {
 	decoder
 	seenMessages map[string]bool // IDs of messages
@@ -25,7 +25,10 @@ type geminiDecoder struct {
 
 // Decode reads the records of one session.
 func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := geminiDecoder{decoder: newFileDecoder(g.Name(), opt), seenMessages: map[string]bool{}, seenCalls: map[string]bool{}}
+	d := geminiDecoder{
+		decoder: newFileDecoder(g.Name(), opt), seenMessages: map[string]bool{},
+		seenCalls: map[string]bool{},
+	}
 	return d.readObjects(ctx, r, d.record)
 }
 
@@ -82,8 +85,8 @@ func (d *geminiDecoder) message(m gjson.Result) {
 //nolint:gochecknoglobals // a table
 var geminiCounts = counts{input: "input", output: "output", thought: "thoughts", read: "cached", cached: true}
 
-// promptOf is what a person typed of a message: nothing where it brings results of tools. A command that the user made was told to the model in other
-// words, beside which it stands.
+// promptOf is what a person typed of a message: nothing where it brings results of tools. A command that the user made
+// was told to the model in other words, beside which it stands.
 func (d *geminiDecoder) promptOf(m gjson.Result) string {
 	content, shown := m.Get("content"), m.Get("displayContent")
 	told, own := d.typedIn(content)
@@ -96,8 +99,8 @@ func (d *geminiDecoder) promptOf(m gjson.Result) string {
 	return told
 }
 
-// typedIn is what a person typed of a message's parts, and whether that is a command to the CLI itself. The contents of the files that the person named
-// stand behind a part that says so.
+// typedIn is what a person typed of a message's parts, and whether that is a command to the CLI itself. The contents of
+// the files that the person named stand behind a part that says so.
 func (d *decoder) typedIn(parts gjson.Result) (typed string, ownCommand bool) {
 	var kept []string
 	for _, part := range parts.Array() { // a text is an array of one, too
@@ -112,10 +115,12 @@ func (d *decoder) typedIn(parts gjson.Result) (typed string, ownCommand bool) {
 	}
 	told := validText(strings.Join(kept, ""))
 	typed = session.TypedByPerson(d.source, told)
-	return typed, geminiCommand.MatchString(typed) && strings.Contains(told, typed) // which a template's name does not stand in
+	// which a template's name does not stand in
+	return typed, geminiCommand.MatchString(typed) && strings.Contains(told, typed)
 }
 
-// geminiCommand is a command to the CLI itself: a word behind a slash. A path has more slashes, and a comment begins with two signs.
+// geminiCommand is a command to the CLI itself: a word behind a slash. A path has more slashes, and a comment begins
+// with two signs.
 var geminiCommand = lazy.Expr(`^(?:/[A-Za-z][\w:.-]*(?:\s|$)|[/?]$)`)
 
 // geminiTools are the tools that touch files or run commands.
@@ -124,7 +129,8 @@ var geminiCommand = lazy.Expr(`^(?:/[A-Za-z][\w:.-]*(?:\s|$)|[/?]$)`)
 var geminiTools = toolForms{
 	acts: map[string]string{
 		"write_file": session.ActEdit, "replace": session.ActEdit, "edit": session.ActEdit,
-		"read_file": session.ActRead, "read_many_files": session.ActRead, "list_directory": session.ActRead, "glob": session.ActRead,
+		"read_file": session.ActRead, "read_many_files": session.ActRead, "list_directory": session.ActRead,
+		"glob":        session.ActRead,
 		"grep_search": session.ActRead, "search_file_content": session.ActRead,
 		"run_shell_command": session.ActRun,
 	},

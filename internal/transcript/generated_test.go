@@ -95,7 +95,8 @@ func readWith(t *testing.T, agent transcript.Agent, opt transcript.Options) tran
 
 // failedTests marks the commands that ended with a status which their agent takes for a success.
 func failedTests(_ string, want *wanted) {
-	first := slices.IndexFunc(want.Calls, func(c wantedCall) bool { return c.Command == "python3 -m unittest auth.test_jwt" })
+	first := slices.IndexFunc(want.Calls,
+		func(c wantedCall) bool { return c.Command == "python3 -m unittest auth.test_jwt" })
 	if first >= 0 {
 		want.Calls[first].Failed = true
 	}
@@ -113,12 +114,20 @@ func TestGenerated(t *testing.T) {
 		// differs is why some session gives something else than is expected, and what.
 		differs func(id string, want *wanted)
 	}{
-		{folder: "claude-code-2.1.197", requests: 38, model: "claude-opus-4-8", agent: transcript.ClaudeCode{}, env: claudeHome},
-		{folder: "claude-code-2.1.330", requests: 38, model: "claude-opus-5-5", agent: transcript.ClaudeCode{}, env: claudeHome},
 		{
-			folder: "claude-code-2.1.330-tui", requests: 20, model: "claude-opus-5-5", agent: transcript.ClaudeCode{}, env: claudeHome,
+			folder: "claude-code-2.1.197", requests: 38, model: "claude-opus-4-8", agent: transcript.ClaudeCode{},
+			env: claudeHome,
+		},
+		{
+			folder: "claude-code-2.1.330", requests: 38, model: "claude-opus-5-5", agent: transcript.ClaudeCode{},
+			env: claudeHome,
+		},
+		{
+			folder: "claude-code-2.1.330-tui", requests: 20, model: "claude-opus-5-5", agent: transcript.ClaudeCode{},
+			env: claudeHome,
 			differs: func(_ string, want *wanted) {
-				if i := slices.Index(want.Prompts, "Is anything left to do?"); i >= 0 { // a command that a person ran is kept as typed
+				// a command that a person ran is kept as typed
+				if i := slices.Index(want.Prompts, "Is anything left to do?"); i >= 0 {
 					want.Prompts = slices.Insert(want.Prompts, i+1, "!git log --oneline -n 1")
 				}
 			},
@@ -154,7 +163,8 @@ func TestGenerated(t *testing.T) {
 			data := harness.Data(t, "agents-generated/"+c.folder)
 			home := t.TempDir()
 			env := c.env(home, data)
-			found, err := c.agent.Locate(context.Background(), transcript.Env{Home: home, Getenv: func(n string) string { return env[n] }, Roots: roots})
+			found, err := c.agent.Locate(context.Background(),
+				transcript.Env{Home: home, Getenv: func(n string) string { return env[n] }, Roots: roots})
 			if err != nil || len(found.Unreadable) > 0 {
 				t.Fatal(err, found.Unreadable)
 			}
@@ -201,8 +211,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestGeneratedCounts reads what programs wrote of which nobody listed what is to be found: prompts, texts, calls, failures, edits and sessions were
-// counted independently.
+// TestGeneratedCounts reads what programs wrote of which nobody listed what is to be found: prompts, texts, calls,
+// failures, edits and sessions were counted independently.
 func TestGeneratedCounts(t *testing.T) {
 	roots := []string{"/home/dev/project", "/home/dev/project-wt", "/home/dev/b-project"}
 	type counts struct{ Sessions, Subagents, Prompts, Texts, Calls, Failed, Edits, Outputs, Requests int }
@@ -217,14 +227,27 @@ func TestGeneratedCounts(t *testing.T) {
 		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9, 31}, "scripted"},
 		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10, 9}, "scripted"},
 		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7, 25}, "scripted"},
-		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 3, 8, 8, 28}, "scripted"}, // with what sed changed as a call
+		// with what sed changed as a call
+		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 3, 8, 8, 28}, "scripted"},
 		{"pi-1.6.0/classic", ".pi/agent", transcript.Pi{}, counts{22, 0, 26, 59, 48, 1, 23, 24, 74}, "scripted"},
 		{"pi-1.6.0/codemode", ".pi/agent/sessions", transcript.Pi{}, counts{1, 0, 1, 2, 3, 1, 2, 1, 2}, "scripted"},
 		{"kimi-code-2.1.0", ".kimi-code", transcript.Kimi{}, counts{1, 0, 2, 8, 9, 1, 5, 3, 11}, "scripted"},
-		{"grok-1.0.41", ".grok", transcript.Grok{}, counts{3, 1, 4, 15, 15, 1, 7, 6, 4}, "scripted"},               // tokens are counted by prompt
-		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"}, // whether a command failed is written nowhere
-		{"codex-0.171.0-codemode", ".codex/sessions", transcript.Codex{}, counts{19, 1, 23, 58, 52, 5, 25, 22, 72}, "gpt-6.2-sol"},
-		{"codex-0.171.0-subagent-v2", ".codex/sessions", transcript.Codex{}, counts{4, 1, 4, 16, 16, 2, 6, 8, 19}, "gpt-6-luna"},
+		// tokens are counted by prompt
+		{"grok-1.0.41", ".grok", transcript.Grok{}, counts{3, 1, 4, 15, 15, 1, 7, 6, 4}, "scripted"},
+		// whether a command failed is written nowhere
+		{"codex-0.144.1-codemode", ".codex", transcript.Codex{}, counts{1, 0, 1, 6, 7, 0, 4, 3, 8}, "gpt-5.6-sol"},
+		{
+			"codex-0.171.0-codemode", ".codex/sessions",
+			transcript.Codex{},
+			counts{19, 1, 23, 58, 52, 5, 25, 22, 72},
+			"gpt-6.2-sol",
+		},
+		{
+			"codex-0.171.0-subagent-v2", ".codex/sessions",
+			transcript.Codex{},
+			counts{4, 1, 4, 16, 16, 2, 6, 8, 19},
+			"gpt-6-luna",
+		},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			data, home := harness.Data(t, "agents-generated/"+c.folder), t.TempDir()
@@ -240,7 +263,8 @@ func TestGeneratedCounts(t *testing.T) {
 			var usage []session.Usage
 			for _, f := range found.Files {
 				doc := readWith(t, c.agent, transcript.Options{File: f, Roots: roots, Outputs: true})
-				if name := c.agent.Name(); name != "cline" && name != "grok" { // a branch, or who called a subagent, stands in another file
+				// a branch, or who called a subagent, stands in another file
+				if name := c.agent.Name(); name != "cline" && name != "grok" {
 					importsAlike(t, c.agent, f, readFile(t, c.agent, f, roots))
 				}
 				if doc.Skipped.Malformed+doc.Skipped.Oversized+doc.Skipped.Empty+len(doc.Skipped.Unknown) > 0 {
@@ -252,7 +276,8 @@ func TestGeneratedCounts(t *testing.T) {
 						usage = append(usage, u)
 					}
 					w := says(s)
-					got.Sessions, got.Prompts, got.Texts, got.Calls = got.Sessions+1, got.Prompts+len(w.Prompts), got.Texts+len(w.Texts), got.Calls+len(w.Calls)
+					got.Sessions, got.Prompts, got.Texts, got.Calls = got.Sessions+1, got.Prompts+len(w.Prompts),
+						got.Texts+len(w.Texts), got.Calls+len(w.Calls)
 					got.Edits, got.Outputs = got.Edits+len(s.Edits), got.Outputs+len(s.Outputs)
 					for _, call := range w.Calls {
 						if call.Failed {
@@ -282,7 +307,8 @@ func TestGeneratedCounts(t *testing.T) {
 	}
 }
 
-// TestGeneratedBeside moves the sessions of real databases to another folder: those that edited a file here are found, with all their edits.
+// TestGeneratedBeside moves the sessions of real databases to another folder: those that edited a file here are found,
+// with all their edits.
 func TestGeneratedBeside(t *testing.T) {
 	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
 	for _, c := range []struct {

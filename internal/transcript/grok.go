@@ -19,7 +19,8 @@ import (
 //	<home>/sessions/<folder, as in a URL>/<session ID>/summary.json                    its title, its branch
 //	<home>/sessions/<folder, as in a URL>/<session ID>/subagents/<session ID>/meta.json
 //
-// where <home> is ${GROK_HOME:-~/.grok}. The updates are those of the Agent Client Protocol, which a resume replays; a text comes in pieces.
+// where <home> is ${GROK_HOME:-~/.grok}. The updates are those of the Agent Client Protocol, which a resume replays; a
+// text comes in pieces.
 type Grok struct{}
 
 // Name is the source of the sessions.
@@ -40,7 +41,8 @@ func (Grok) Locate(ctx context.Context, env Env) (Found, error) {
 	return l.result(ctx)
 }
 
-// takeGrokSessions takes the sessions that were begun in a folder. A subagent's lies beside its parent's, which names it.
+// takeGrokSessions takes the sessions that were begun in a folder. A subagent's lies beside its parent's, which names
+// it.
 func (l *finder) takeGrokSessions(dir, cwd string) {
 	entries := l.list(dir)
 	parents := map[string]string{}
@@ -98,8 +100,10 @@ func (g Grok) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 //
 //nolint:gochecknoglobals // a table
 var grokUpdates = records{
-	"user_message_chunk": byPerson, "agent_message_chunk": byAgent, "tool_call": byAgent, "tool_call_update": byAgent, "turn_completed": aboutSession,
-	"agent_thought_chunk": byProgram, "plan": byProgram, "background_tasks": byProgram, "subagent_spawned": byProgram, "subagent_finished": byProgram,
+	"user_message_chunk": byPerson, "agent_message_chunk": byAgent, "tool_call": byAgent, "tool_call_update": byAgent,
+	"turn_completed":      aboutSession,
+	"agent_thought_chunk": byProgram, "plan": byProgram, "background_tasks": byProgram, "subagent_spawned": byProgram,
+	"subagent_finished":         byProgram,
 	"available_commands_update": byProgram, "current_mode_update": byProgram,
 }
 
@@ -168,7 +172,8 @@ func (d *grokDecoder) endText() {
 
 //nolint:gochecknoglobals // a table
 var grokCounts = counts{
-	input: "inputTokens", output: "outputTokens", thought: "reasoningTokens", read: "cachedReadTokens", written: "cacheCreationTokens", total: "totalTokens", cached: true,
+	input: "inputTokens", output: "outputTokens", thought: "reasoningTokens", read: "cachedReadTokens",
+	written: "cacheCreationTokens", total: "totalTokens", cached: true,
 }
 
 // grokTools are the tools that touch files or run commands.
@@ -176,8 +181,9 @@ var grokCounts = counts{
 //nolint:gochecknoglobals // a table
 var grokTools = toolForms{
 	acts: map[string]string{
-		"search_replace": session.ActEdit, "write": session.ActEdit, "apply_patch": session.ActEdit, "delete_file": session.ActEdit,
-		"read_file": session.ActRead, "grep": session.ActRead, "list_dir": session.ActRead, "file_search": session.ActRead,
+		"search_replace": session.ActEdit, "write": session.ActEdit, "apply_patch": session.ActEdit,
+		"delete_file": session.ActEdit,
+		"read_file":   session.ActRead, "grep": session.ActRead, "list_dir": session.ActRead, "file_search": session.ActRead,
 		"run_terminal_command": session.ActRun,
 	},
 	paths:   []string{"file_path", "target_file", "path", "target_directory"},

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// FilesOnDisk are the transcripts that an agent still has on this machine, by the ID that it gave their sessions; without those of subagents,
-// which no agent can resume.
+// FilesOnDisk are the transcripts that an agent still has on this machine, by the ID that it gave their sessions;
+// without those of subagents, which no agent can resume.
 func FilesOnDisk(ctx context.Context, source string, env Env) (map[string]File, error) {
 	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name() == source })
 	if i < 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// TestHostileTexts puts 64 KB of what is costly to take apart in the place of each text that an agent writes, one after the other: none costs a second.
+// TestHostileTexts puts 64 KB of what is costly to take apart in the place of each text that an agent writes, one after
+// the other: none costs a second.
 func TestHostileTexts(t *testing.T) {
 	units := []string{"/*", "`${a}", "*** Update File: a\n"}
 	for _, agent := range transcript.Agents() {
@@ -32,7 +33,8 @@ func TestHostileTexts(t *testing.T) {
 						}
 						lines[i] = bytes.Join([][]byte{line[:at[0]], quoted, line[at[1]:]}, nil)
 						began := time.Now()
-						if _, err := agent.Decode(context.Background(), bytes.NewReader(bytes.Join(lines, []byte("\n"))), opt); err != nil {
+						if _, err := agent.Decode(context.Background(), bytes.NewReader(bytes.Join(lines, []byte("\n"))),
+							opt); err != nil {
 							t.Fatal(err)
 						}
 						if took := time.Since(began); took > time.Second {

@@ -13,12 +13,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kept are transcripts of one agent that lie elsewhere than where it keeps them: copies, exports, what another tool made of them, maybe on
-// another machine. Its sessions have the source and the native IDs that they have at home.
+// Kept are transcripts of one agent that lie elsewhere than where it keeps them: copies, exports, what another tool
+// made of them, maybe on another machine. Its sessions have the source and the native IDs that they have at home.
 type Kept struct {
 	Agent
 	Copies []Copy
-	// Has reports whether the repository has a file at a slash-separated path. It tells where the repository lay on another machine.
+	// Has reports whether the repository has a file at a slash-separated path. It tells where the repository lay on
+	// another machine.
 	Has func(path string) bool
 }
 
@@ -66,14 +67,15 @@ func (k Kept) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(raw)), nil
 }
 
-// lineMaker is an agent whose transcripts, or exports of them, may be a document that is no lines: lines makes lines of it.
+// lineMaker is an agent whose transcripts, or exports of them, may be a document that is no lines: lines makes lines of
+// it.
 type lineMaker interface {
 	// lines makes of a whole transcript what Decode reads.
 	lines(raw []byte) []byte
 }
 
-// Decode reads one transcript. Sessions in another repository of this machine stay that repository's. Otherwise the caller says that the transcript
-// belongs here, even if it names no folder, or a folder of another machine.
+// Decode reads one transcript. Sessions in another repository of this machine stay that repository's. Otherwise the
+// caller says that the transcript belongs here, even if it names no folder, or a folder of another machine.
 func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	doc, err := k.decode(ctx, r, opt)
 	if i := k.index(opt.File.Path); i >= 0 {
@@ -119,8 +121,9 @@ func (k Kept) decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 // maxVotes is how many paths of a transcript are asked where the repository lay.
 const maxVotes = 300
 
-// originalRoot is where the repository lay on the machine of some sessions: the folder, above those in which they were begun if they say so, below
-// which most of the files that they name are files of the repository. It is empty where nothing tells.
+// originalRoot is where the repository lay on the machine of some sessions: the folder, above those in which they were
+// begun if they say so, below which most of the files that they name are files of the repository. It is empty where
+// nothing tells.
 func (k Kept) originalRoot(begun []string, sessions []Part) string {
 	votes, seen := map[string]int{}, map[string]bool{}
 	for _, s := range sessions {
@@ -131,7 +134,8 @@ func (k Kept) originalRoot(begun []string, sessions []Part) string {
 			}
 			seen[path] = true
 			for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-				if rel, _ := relativeTo(dir, path); (len(begun) == 0 || isBelow(dir, slashPath(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
+				if rel, _ := relativeTo(dir, path); (len(begun) == 0 || isBelow(dir, slashPath(begun[0]))) &&
+					k.Has(filepath.ToSlash(rel)) {
 					votes[dir]++
 				}
 			}
@@ -151,7 +155,8 @@ func isBelow(dir, path string) bool {
 	return ok
 }
 
-// minID is how long the name of a file is at least that may be a session's ID, in bytes: OpenCode's have 30, the others' 36.
+// minID is how long the name of a file is at least that may be a session's ID, in bytes: OpenCode's have 30, the
+// others' 36.
 const minID = 16
 
 // maxHead is how many records are looked at to tell whose a transcript is.
@@ -163,9 +168,9 @@ type recogniser interface {
 	recognises(rec gjson.Result) (File, bool)
 }
 
-// Recognise finds out by the content of a transcript which agent wrote it, and describes it. agent is the name of the agent, if it is known: then
-// no other agent is tried. id is the session's ID by the file's name; it counts if the transcript holds no ID, or the same one. Recognise reports
-// false if the text is no transcript.
+// Recognise finds out by the content of a transcript which agent wrote it, and describes it. agent is the name of the
+// agent, if it is known: then no other agent is tried. id is the session's ID by the file's name; it counts if the
+// transcript holds no ID, or the same one. Recognise reports false if the text is no transcript.
 func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	if s, f, ok := recogniseSpecStory(raw); ok && (agent == "" || agent == s.Name()) {
 		if f.Path = path; f.NativeID == "" {
@@ -205,7 +210,8 @@ func describeFile(f File, path, id string, raw []byte) File {
 	if f.NativeID == "" || f.AgentID == "" && len(id) >= minID && bytes.Contains(raw, []byte(`"`+id+`"`)) {
 		f.NativeID = ledgerName(id)
 	}
-	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 { // Gemini's subagents lie in the folder of their parent
+	// Gemini's subagents lie in the folder of their parent
+	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 {
 		f.Parent = ledgerName(up)
 	}
 	f.Path, f.ReadWhole = path, true

@@ -20,7 +20,9 @@ import (
 const here = "/nowhere/here"
 
 // imported reads a copy of a transcript in a repository that has some files and lies somewhere else now.
-func imported(t *testing.T, path string, raw []byte, made time.Time, has map[string]bool) (transcript.Agent, transcript.Document) {
+func imported(t *testing.T, path string, raw []byte, made time.Time,
+	has map[string]bool,
+) (transcript.Agent, transcript.Document) {
 	t.Helper()
 	stem, _, _ := strings.Cut(filepath.Base(path), ".")
 	agent, f, ok := transcript.Recognise(path, raw, "", stem)
@@ -51,10 +53,14 @@ func TestLongRealImports(t *testing.T) {
 	made := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 	home := map[string]func(id string, raw []byte, want counted) transcript.Document{
 		"codex": func(id string, raw []byte, _ counted) transcript.Document {
-			return decodeAll(t, transcript.Codex{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
+			return decodeAll(t, transcript.Codex{}, raw, transcript.Options{
+				File:  transcript.File{NativeID: id},
+				Roots: []string{realRoot(raw)},
+			})
 		},
 		"copilot": func(id string, raw []byte, _ counted) transcript.Document {
-			return decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
+			return decodeAll(t, transcript.Copilot{}, raw,
+				transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
 		},
 		"gemini":   func(id string, raw []byte, _ counted) transcript.Document { return readGemini(t, id, raw) },
 		"opencode": func(id string, raw []byte, _ counted) transcript.Document { return readOpenCode(t, id, raw) },
@@ -92,7 +98,8 @@ func importsAlike(t *testing.T, agent transcript.Agent, f transcript.File, want 
 	t.Helper()
 	if filepath.Ext(filepath.Dir(f.Path)) == ".db" {
 		k := transcript.Kept{Agent: agent, Copies: []transcript.Copy{{File: f}}, Has: func(string) bool { return false }}
-		harness.Equal(t, f.Path, want.Sessions, readFile(t, k, f, []string{"/home/dev/project", "/home/dev/project-wt"}).Sessions)
+		harness.Equal(t, f.Path, want.Sessions, readFile(t, k, f,
+			[]string{"/home/dev/project", "/home/dev/project-wt"}).Sessions)
 		return
 	}
 	raw, err := os.ReadFile(f.Path)
@@ -108,15 +115,18 @@ func importsAlike(t *testing.T, agent transcript.Agent, f transcript.File, want 
 func TestRecognise(t *testing.T) {
 	for name, s := range samples() {
 		agent, f, ok := transcript.Recognise("/backup/x.jsonl", append([]byte("no record\n{}\n"), s.text()...), "", "named")
-		if name == "opencode" || name == "kilo" || name == "cline" || name == "continue" { // rows, and lines of a document, are nobody's file
+		// rows, and lines of a document, are nobody's file
+		if name == "opencode" || name == "kilo" || name == "cline" || name == "continue" {
 			continue
 		}
-		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && f.NativeID != "named" || (name == "cursor" || name == "kimi-code" || name == "antigravity") != (f.NativeID == "named") || !f.ReadWhole {
+		if !ok || agent.Name() != name || f.NativeID != s.opt.File.NativeID && f.NativeID != "named" ||
+			(name == "cursor" || name == "kimi-code" || name == "antigravity") != (f.NativeID == "named") || !f.ReadWhole {
 			t.Errorf("%s: %v, %v, %+v", name, ok, agent, f)
 		}
 	}
 	for _, text := range []string{
-		"", "a text", `{"type":"session","version":3,"id":"1"}` + "\n" + `{"type":"message","message":{"role":"user","content":[]}}`,
+		"", "a text", `{"type":"session","version":3,"id":"1"}` + "\n" +
+			`{"type":"message","message":{"role":"user","content":[]}}`,
 		`{"sessionId":"2","cwd":"/work","type":"user","message":{"role":"user","text":"hi"}}`, `{"messages":[]}`,
 	} {
 		if agent, _, ok := transcript.Recognise("/backup/x.jsonl", []byte(text), "", "x"); ok {
@@ -124,8 +134,12 @@ func TestRecognise(t *testing.T) {
 		}
 	}
 	wire := kimiSample().text()
-	for path, id := range map[string]string{"/backup/session_7/agents/main/wire.jsonl": "session_7", "/backup/session_7/agents/a1/wire.jsonl": "session_7.a1"} {
-		if _, f, ok := transcript.Recognise(path, wire, "", "wire"); !ok || f.NativeID != id || (f.AgentID != "") != (id != "session_7") {
+	for path, id := range map[string]string{
+		"/backup/session_7/agents/main/wire.jsonl": "session_7",
+		"/backup/session_7/agents/a1/wire.jsonl":   "session_7.a1",
+	} {
+		if _, f, ok := transcript.Recognise(path, wire, "", "wire"); !ok || f.NativeID != id ||
+			(f.AgentID != "") != (id != "session_7") {
 			t.Errorf("%s: %v, %+v", path, ok, f)
 		}
 	}
@@ -135,7 +149,8 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// TestKeptElsewhere: what was made in another repository of this machine is that one's; a folder that is not here is no other repository.
+// TestKeptElsewhere: what was made in another repository of this machine is that one's; a folder that is not here is no
+// other repository.
 func TestKeptElsewhere(t *testing.T) {
 	other := t.TempDir()
 	for _, file := range []string{"HEAD"} {
@@ -149,7 +164,8 @@ func TestKeptElsewhere(t *testing.T) {
 	record := func(sec int, cwd, text string) string {
 		at := time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).Format(time.RFC3339)
 		b, err := json.Marshal(map[string]any{
-			"type": "user", "sessionId": "s", "cwd": cwd, "timestamp": at, "uuid": text, "message": map[string]any{"content": text},
+			"type": "user", "sessionId": "s", "cwd": cwd, "timestamp": at, "uuid": text,
+			"message": map[string]any{"content": text},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -158,10 +174,16 @@ func TestKeptElsewhere(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"another repository", record(1, other, "there"), ""},
-		{"a folder of another machine", record(1, "/mnt/gone/shop", "here") + record(2, "/mnt/gone/shop/sub", "too"), "here too"},
+		{
+			"a folder of another machine", record(1, "/mnt/gone/shop", "here") + record(2, "/mnt/gone/shop/sub", "too"),
+			"here too",
+		},
 		{"no folder", record(1, "", "here"), "here"},
 		{"a folder that is none", record(1, "shop", "here"), "here"},
-		{"here, then there", record(1, here, "here") + record(2, other, "there") + record(3, here, "again"), "here " + session.Elsewhere + " again"},
+		{
+			"here, then there", record(1, here, "here") + record(2, other, "there") + record(3, here, "again"),
+			"here " + session.Elsewhere + " again",
+		},
 		{"another machine, then there", record(1, "/mnt/gone/shop", "here") + record(2, other, "there"), "here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,7 +221,10 @@ func TestStory(t *testing.T) {
 	for _, turn := range s.Turns {
 		said = append(said, turn.TS.Format("15:04:05 ")+turn.Role+" "+turn.Content)
 	}
-	harness.Equal(t, "said", []string{"23:30:00 human fix it", "21:31:00 assistant Done.\n\n```text\nnever closed", "23:32:00 human thanks", "23:33:00 human and you?"}, said)
+	harness.Equal(t, "said", []string{
+		"23:30:00 human fix it", "21:31:00 assistant Done.\n\n```text\nnever closed",
+		"23:32:00 human thanks", "23:33:00 human and you?",
+	}, said)
 	var calls, edits []string
 	for _, c := range s.ToolCalls {
 		calls = append(calls, strings.TrimSpace(c.Tool+" "+c.TouchedPath()))

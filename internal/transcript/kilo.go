@@ -7,7 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kilo reads the sessions of Kilo's CLI, version 7.7, which was made of OpenCode: its database is ${XDG_DATA_HOME:-~/.local/share}/kilo/kilo.db.
+// Kilo reads the sessions of Kilo's CLI, version 7.7, which was made of OpenCode: its database is
+// ${XDG_DATA_HOME:-~/.local/share}/kilo/kilo.db.
 type Kilo struct{}
 
 // Name is the source of the sessions.

@@ -18,8 +18,8 @@ import (
 //	<home>/sessions/<folder>/<session ID>/agents/main/wire.jsonl
 //	<home>/sessions/<folder>/<session ID>/agents/<agent ID>/wire.jsonl   of its subagents
 //
-// where <home> is ${KIMI_CODE_HOME:-~/.kimi-code}. A wire has a conversation twice: as what the model was given (context.*), which is read, and as
-// events.
+// where <home> is ${KIMI_CODE_HOME:-~/.kimi-code}. A wire has a conversation twice: as what the model was given
+// (context.*), which is read, and as events.
 type Kimi struct{}
 
 // Name is the source of the sessions.
@@ -87,8 +87,10 @@ type kimiDecoder struct{ decoder }
 
 // Decode reads the records of one wire.
 func (k Kimi) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	opt.Head = nil                                                                                             // it says which form the records have
-	state, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "..", "..", "state.json"), maxDocument) // where there is none, nobody gave a title
+	// it says which form the records have
+	opt.Head = nil
+	// where there is none, nobody gave a title
+	state, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "..", "..", "state.json"), maxDocument)
 	opt.File.Cwd = cmp.Or(opt.File.Cwd, kimiFolder(state))
 	d := kimiDecoder{newFileDecoder(k.Name(), opt)}
 	if opt.File.AgentID == "" && gjson.GetBytes(state, "isCustomTitle").Bool() { // any other is the first prompt
@@ -101,13 +103,18 @@ func (k Kimi) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 //
 //nolint:gochecknoglobals // a table
 var kimiRecords = records{
-	"context.append_message": byAnybody, "context.append_loop_event": byAgent, "profile.bind": aboutSession, "llm.request": aboutSession,
+	"context.append_message": byAnybody, "context.append_loop_event": byAgent, "profile.bind": aboutSession,
+	"llm.request":   aboutSession,
 	"config.update": aboutSession, "turn.steer": byProgram, "turn.cancel": byProgram, "tools.set_active_tools": byProgram,
-	"permission.record_approval_result": byProgram, "plan_mode.enter": byProgram, "plan_mode.exit": byProgram, "full_compaction.begin": byProgram,
+	"permission.record_approval_result": byProgram, "plan_mode.enter": byProgram, "plan_mode.exit": byProgram,
+	"full_compaction.begin":    byProgram,
 	"full_compaction.complete": byProgram, "context.apply_compaction": byProgram,
-	"metadata": byProgram, "runtime.set_binding": byProgram, "permission.set_mode": byProgram, "plugin.session_start": byProgram,
-	"llm.tools_snapshot": byProgram, "usage.record": byProgram, "token_counting.measured": byProgram, "token_counting.turn_recorded": byProgram,
-	"file_history.tracked": byProgram, "file_history.checkpoint": byProgram, "turn.prompt": byProgram, "turn.ended": byProgram, "prompt.completed": byProgram,
+	"metadata": byProgram, "runtime.set_binding": byProgram, "permission.set_mode": byProgram,
+	"plugin.session_start": byProgram,
+	"llm.tools_snapshot":   byProgram, "usage.record": byProgram, "token_counting.measured": byProgram,
+	"token_counting.turn_recorded": byProgram,
+	"file_history.tracked":         byProgram, "file_history.checkpoint": byProgram, "turn.prompt": byProgram,
+	"turn.ended": byProgram, "prompt.completed": byProgram,
 	"agent.message.appended": byProgram, "agent.turn.started": byProgram, "agent.turn.ended": byProgram,
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestKimiBefore reads a session of Kimi Code's protocol 1.4: only its state says where it works, and it copies the first prompt into the title.
+// TestKimiBefore reads a session of Kimi Code's protocol 1.4: only its state says where it works, and it copies the
+// first prompt into the title.
 func TestKimiBefore(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".kimi-code/sessions/wd_shop_1/session_1")

@@ -15,8 +15,9 @@ import (
 // temporary folder, one that is gone) belongs to the one where the session was before; before it was in any,
 // to none. What is said before a record names a folder belongs where that folder is.
 
-// An edit of a file of this repository belongs here from wherever it was made: by a session of another repository (a superproject, the clone beside
-// this one), or of a folder above. It comes with the prompt that led to it, and is all that is taken of there.
+// An edit of a file of this repository belongs here from wherever it was made: by a session of another repository (a
+// superproject, the clone beside this one), or of a folder above. It comes with the prompt that led to it, and is all
+// that is taken of there.
 
 // workElsewhere is what a session does in other repositories.
 type workElsewhere struct {
@@ -52,7 +53,8 @@ func (d *decoder) moveTo(p *part, to whereabouts) {
 	}
 }
 
-// enterByEdit takes an edit here that is made from elsewhere: what was left out before has its mark, and the last prompt is kept.
+// enterByEdit takes an edit here that is made from elsewhere: what was left out before has its mark, and the last
+// prompt is kept.
 func (d *decoder) enterByEdit(p *part) {
 	prompt := p.passed
 	p.passed = nil
@@ -69,12 +71,14 @@ func (d *decoder) enterByEdit(p *part) {
 	}
 }
 
-// isOfSeveral reports whether a session that was begun in a folder, and works there, is of several repositories, of which each has its own part.
+// isOfSeveral reports whether a session that was begun in a folder, and works there, is of several repositories, of
+// which each has its own part.
 func (d *decoder) isOfSeveral(cwd string) bool {
 	return cwd == d.started && d.places.whereIs(cwd) == nowhere && d.places.isAbove(cwd)
 }
 
-// noteLeftOut notes that what the record says is not taken, and names some paths. One of which something else was taken is not read again.
+// noteLeftOut notes that what the record says is not taken, and names some paths. One of which something else was taken
+// is not read again.
 func (d *decoder) noteLeftOut(p *part, paths ...string) {
 	d.noteRepositories(p, paths)
 	if p.where == outside && p.leave.from < 0 && d.out < d.start {
@@ -108,8 +112,8 @@ func (d *decoder) folderOf(p *part, path string) string {
 	return filepath.Dir(path)
 }
 
-// keepEditsHere reports whether a call edits files of this repository, and drops the call's other files. A file belongs to the repository of the innermost
-// worktree that holds it.
+// keepEditsHere reports whether a call edits files of this repository, and drops the call's other files. A file belongs
+// to the repository of the innermost worktree that holds it.
 func (d *decoder) keepEditsHere(p *part, u *toolUse) bool {
 	isHere := func(path string) bool { return d.places.whereIs(d.folderOf(p, path)) == inside }
 	if u.act != session.ActEdit || !slices.ContainsFunc(u.paths, isHere) {

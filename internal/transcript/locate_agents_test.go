@@ -29,7 +29,8 @@ func (r *rollouts) add(day int, cwd string) (id string) {
 	r.t.Helper()
 	r.n++
 	id = fmt.Sprintf("019ed836-b1da-78f1-8a0c-%012d", r.n)
-	dir := filepath.Join(r.home, ".codex", "sessions", "2026", fmt.Sprintf("%02d", day/28+1), fmt.Sprintf("%02d", day%28+1))
+	dir := filepath.Join(r.home, ".codex", "sessions", "2026", fmt.Sprintf("%02d", day/28+1),
+		fmt.Sprintf("%02d", day%28+1))
 	text := fmt.Sprintf(`{"timestamp":"2026-11-20T09:00:00.000Z","type":"session_meta","payload":{"id":%q,"cwd":%q,"base_instructions":{"text":%q}}}`+"\n", id, cwd, bytes.Repeat([]byte("x"), 14<<10))
 	r.write(filepath.Join(dir, "rollout-2026-11-20T09-00-00-"+id+".jsonl"), []byte(text))
 	return id
@@ -47,7 +48,8 @@ func (r *rollouts) write(name string, text []byte) {
 
 func (r *rollouts) find(known []byte, roots ...string) transcript.Found {
 	r.t.Helper()
-	found, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: roots, LocateState: known, Now: time.Now().Add(time.Hour)})
+	found, err := transcript.Codex{}.Locate(context.Background(),
+		transcript.Env{Home: r.home, Roots: roots, LocateState: known, Now: time.Now().Add(time.Hour)})
 	if err != nil || len(found.Unreadable) > 0 {
 		r.t.Fatal(err, found.Unreadable)
 	}
@@ -61,7 +63,8 @@ func natives(found transcript.Found) (out []string) {
 	return out
 }
 
-// TestShelves: of rollouts of all repositories those made here are found, new ones too, and what was told once is not asked again.
+// TestShelves: of rollouts of all repositories those made here are found, new ones too, and what was told once is not
+// asked again.
 func TestShelves(t *testing.T) {
 	r := &rollouts{t: t, home: t.TempDir()}
 	for i := range 5 {
@@ -86,7 +89,8 @@ func TestShelves(t *testing.T) {
 	ours = append(ours, r.add(200, root))
 	harness.Equal(t, "a new day", ours, natives(r.find(second.LocateState, root)))
 	harness.Equal(t, "for another repository", 6, len(r.find(nil, "/work/elsewhere").Files)+btoi(os.Getuid() != 0))
-	harness.Equal(t, "for other worktrees all are asked again", ours, natives(r.find(second.LocateState, root, "/work/other")))
+	harness.Equal(t, "for other worktrees all are asked again", ours,
+		natives(r.find(second.LocateState, root, "/work/other")))
 }
 
 func btoi(b bool) int {
@@ -96,7 +100,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestShelvesUndecided: a rollout whose first line is not written yet is asked again, also where the folder does not change.
+// TestShelvesUndecided: a rollout whose first line is not written yet is asked again, also where the folder does not
+// change.
 func TestShelvesUndecided(t *testing.T) {
 	r := &rollouts{t: t, home: t.TempDir()}
 	id := r.add(0, root)
@@ -119,7 +124,8 @@ func TestShelvesPipes(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{
 		".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019ed836-b1da-78f1-8a0c-e598363d10f4.jsonl",
-		".copilot/session-state/a/events.jsonl", ".gemini/tmp/shop/chats/session-2026-01-01T00-00-0b882a68.json", ".gemini/tmp/shop/.project_root",
+		".copilot/session-state/a/events.jsonl", ".gemini/tmp/shop/chats/session-2026-01-01T00-00-0b882a68.json",
+		".gemini/tmp/shop/.project_root",
 		".gemini/projects.json", ".local/share/opencode/opencode.db",
 		".cursor/projects/work-shop/agent-transcripts/a.jsonl",
 	} {
@@ -148,7 +154,11 @@ func TestShelvesBudget(t *testing.T) {
 	var known []byte
 	found := 0
 	for try := 0; try < 20 && found < 10; try++ {
-		f, err := transcript.Codex{}.Locate(context.Background(), transcript.Env{Home: r.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour), Search: 50 << 10})
+		f, err := transcript.Codex{}.Locate(context.Background(),
+			transcript.Env{
+				Home: r.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour),
+				Search: 50 << 10,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +170,8 @@ func TestShelvesBudget(t *testing.T) {
 	harness.Equal(t, "in the end", 10, found)
 }
 
-// TestResumed: a session of another repository that goes on after a long rest is searched again, also where nobody looked for as long.
+// TestResumed: a session of another repository that goes on after a long rest is searched again, also where nobody
+// looked for as long.
 func TestResumed(t *testing.T) {
 	const edit = `{"type":"assistant","cwd":"/work/elsewhere","message":{"content":[{"name":"Edit","input":{"path":"/work/shop/a.go"}}]},"payload":{"name":"apply_patch"}}` + "\n"
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -170,7 +181,8 @@ func TestResumed(t *testing.T) {
 			r := &rollouts{t: t, home: t.TempDir()}
 			path := filepath.Join(r.home, ".claude", "projects", "elsewhere", sid+".jsonl")
 			if agent.Name() == "codex" {
-				path = filepath.Join(r.home, ".codex", "sessions", "2026", "01", "01", "rollout-2026-11-20T09-00-00-"+r.add(0, "/work/elsewhere")+".jsonl")
+				path = filepath.Join(r.home, ".codex", "sessions", "2026", "01", "01",
+					"rollout-2026-11-20T09-00-00-"+r.add(0, "/work/elsewhere")+".jsonl")
 			} else {
 				r.write(path, []byte(`{"type":"user","cwd":"/work/elsewhere"}`+"\n"))
 			}
@@ -181,7 +193,10 @@ func TestResumed(t *testing.T) {
 			var known []byte
 			looks := func(now time.Time) int {
 				t.Helper()
-				found, err := agent.Locate(t.Context(), transcript.Env{Home: r.home, Roots: []string{root}, LocateState: known, Now: now, Search: transcript.SearchBudget})
+				found, err := agent.Locate(t.Context(), transcript.Env{
+					Home: r.home, Roots: []string{root}, LocateState: known,
+					Now: now, Search: transcript.SearchBudget,
+				})
 				if err != nil || len(found.Unreadable) > 0 {
 					t.Fatal(err, found.Unreadable)
 				}
@@ -209,7 +224,8 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// TestBesideThroughLinks: a session that goes to the folder of the clones through a link is found, however it names the file that it edits here.
+// TestBesideThroughLinks: a session that goes to the folder of the clones through a link is found, however it names the
+// file that it edits here.
 func TestBesideThroughLinks(t *testing.T) {
 	c := newCountry(t)
 	link := filepath.Join(t.TempDir(), "link")
@@ -217,7 +233,10 @@ func TestBesideThroughLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cwd := range []string{link, filepath.Join(link, "theirs")} {
-		for _, file := range []string{c.ours + "/a.go", link + "/ours/a.go", filepath.Join(strings.Repeat("../", strings.Count(cwd, "/theirs")), "ours/a.go")} {
+		for _, file := range []string{
+			c.ours + "/a.go", link + "/ours/a.go",
+			filepath.Join(strings.Repeat("../", strings.Count(cwd, "/theirs")), "ours/a.go"),
+		} {
 			r := &rollouts{t: t, home: t.TempDir()}
 			record := fmt.Sprintf(`{"cwd":%q,"payload":{"cwd":%[1]q,"name":"apply_patch","input":"*** Update File: %s"},"message":{"content":[{"name":"Edit"}]}}`+"\n", cwd, file)
 			r.write(filepath.Join(r.home, ".codex/sessions/2026/01/01/rollout-2026-11-20T09-00-00-019ed836-b1da-78f1-8a0c-e598363d10f4.jsonl"), []byte(record))
@@ -272,7 +291,10 @@ func TestCursorFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(filepath.Dir(repo), "shop-web", "app") // the name of repo/web-app would be the same
-	for _, dir := range []string{repo, filepath.Join(repo, "web-app", "src"), filepath.Join(filepath.Dir(repo), "shopping")} {
+	for _, dir := range []string{
+		repo, filepath.Join(repo, "web-app", "src"),
+		filepath.Join(filepath.Dir(repo), "shopping"),
+	} {
 		folder := bytes.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 				return r
@@ -280,9 +302,12 @@ func TestCursorFolders(t *testing.T) {
 			return '-'
 		}, []byte(dir[1:]))
 		r := &rollouts{t: t}
-		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts", "s"+filepath.Base(dir), "s"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
-		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts", "flat"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
-		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts", "s"+filepath.Base(dir), "subagents", "sub"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
+		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts", "s"+filepath.Base(dir),
+			"s"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
+		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts",
+			"flat"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
+		r.write(filepath.Join(home, ".cursor/projects", string(folder), "agent-transcripts", "s"+filepath.Base(dir),
+			"subagents", "sub"+filepath.Base(dir)+".jsonl"), []byte("{}\n"))
 	}
 	found, err := transcript.Cursor{}.Locate(context.Background(), transcript.Env{Home: home, Roots: []string{repo}})
 	if err != nil {
@@ -293,7 +318,10 @@ func TestCursorFolders(t *testing.T) {
 		rel, _ := filepath.Rel(repo, f.Cwd)
 		got = append(got, f.NativeID+" "+f.Parent+" "+rel)
 	}
-	harness.Equal(t, "found", []string{"flatshop  .", "sshop  .", "flatsrc  web-app/src", "ssrc  web-app/src", "subshop sshop .", "subsrc ssrc web-app/src"}, got)
+	harness.Equal(t, "found", []string{
+		"flatshop  .", "sshop  .", "flatsrc  web-app/src", "ssrc  web-app/src",
+		"subshop sshop .", "subsrc ssrc web-app/src",
+	}, got)
 
 	if err := os.MkdirAll(filepath.Join(other, ".git"), 0o777); err != nil {
 		t.Fatal(err)

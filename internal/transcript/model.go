@@ -2,8 +2,9 @@ package transcript
 
 import "strings"
 
-// modelTrack are the language models of one session's part, as records name them. A name counts once a turn or call that is kept is of
-// it: so nothing but a name is no reason to store a session anew, and several reads together tell what one tells.
+// modelTrack are the language models of one session's part, as records name them. A name counts once a turn or call
+// that is kept is of it: so nothing but a name is no reason to store a session anew, and several reads together tell
+// what one tells.
 type modelTrack struct {
 	now  string     // the one that was named last, by a record of its own or by what it said
 	told int64      // offset of that record while nothing has followed; -1: something has, or there is none
@@ -12,11 +13,13 @@ type modelTrack struct {
 
 // modelUse is a model that a turn or call is of.
 type modelUse struct {
-	name     string
-	at, told int64 // offsets of the first such turn or call, and of the record that named the model ahead of it; -1: none did
+	name string
+	// offsets of the first such turn or call, and of the record that named the model ahead of it; -1: none did
+	at, told int64
 }
 
-// noteModel notes that a record at an offset names the model of what follows. What stands before the read (at < 0) names none.
+// noteModel notes that a record at an offset names the model of what follows. What stands before the read (at < 0)
+// names none.
 func (m *modelTrack) noteModel(model string, at int64) {
 	if model = modelName(model); model != "" && model != m.now && at >= 0 {
 		m.now, m.told = strings.Clone(model), at

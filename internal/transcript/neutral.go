@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Neutral reads sessions in the form of docs/agents.md, "The neutral form", in which anybody can give those of an agent that has no file here: to
-// `git rekal import --file`, or by a program (package external).
+// Neutral reads sessions in the form of docs/agents.md, "The neutral form", in which anybody can give those of an agent
+// that has no file here: to `git rekal import --file`, or by a program (package external).
 //
 //	{"session":{"agent":"aider","id":"4f1c","cwd":"/home/dev/shop","branch":"main","title":"Fix the cart"}}
 //	{"turn":{"role":"human","ts":"2026-03-04T10:00:00Z","content":"fix the cart"}}
@@ -75,7 +75,10 @@ func (d *neutralDecoder) setAbout(s gjson.Result) {
 //
 //nolint:gochecknoglobals // a table
 var neutralTools = toolForms{
-	acts:    map[string]string{session.ActEdit: session.ActEdit, session.ActRead: session.ActRead, session.ActRun: session.ActRun},
+	acts: map[string]string{
+		session.ActEdit: session.ActEdit, session.ActRead: session.ActRead,
+		session.ActRun: session.ActRun,
+	},
 	paths:   []string{"path"},
 	content: "content", old: "old", now: "new",
 }

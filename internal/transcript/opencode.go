@@ -21,8 +21,8 @@ import (
 //	<data>/opencode.db, or opencode-<channel>.db
 //
 // where <data> is ${XDG_DATA_HOME:-~/.local/share}/opencode; $OPENCODE_DB names another file. A session is named
-// <database>/<session ID>, and is read as lines: its row, and then each message with its parts. The database may be open in
-// the agent: see sqlite.go.
+// <database>/<session ID>, and is read as lines: its row, and then each message with its parts. The database may be
+// open in the agent: see sqlite.go.
 type OpenCode struct{}
 
 // Name is the source of the sessions.
@@ -47,19 +47,21 @@ type openCodeDB struct {
 	Files []File // sessions that may concern the repository
 	// LastMessage is the row of the last message. Their IDs don't tell: they begin anew every 795 days, as in August 2026.
 	LastMessage, LastMessageV2 int64
-	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
-	// new message, nothing of them changes but the row.
+	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since
+	// 1970: without a new message, nothing of them changes but the row.
 	Over           map[string]int64
 	Parts, PartsV2 partsSearched
 }
 
 // partsSearched is how far the parts of a database were searched for edits of files here.
 type partsSearched struct {
-	Last int64      // the last row that there was
-	Left [][2]int64 // rows up to there that were not looked at yet: those behind one row, up to another; the latest at the end
+	Last int64 // the last row that there was
+	// rows up to there that were not looked at yet: those behind one row, up to another; the latest at the end
+	Left [][2]int64
 }
 
-// Locate lists the sessions that were begun in the repository, or edited a file there. A database that has not changed is not opened.
+// Locate lists the sessions that were begun in the repository, or edited a file there. A database that has not changed
+// is not opened.
 func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) { return openCode.locate(ctx, env) }
 
 func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
@@ -117,8 +119,8 @@ func (o openCodeKind) stores(env Env) []string {
 	return slices.Compact(stores)
 }
 
-// stampOf tells whether a database has changed: the sizes and times of its file and of its log. It is empty where there is
-// none. The time is that of the last change.
+// stampOf tells whether a database has changed: the sizes and times of its file and of its log. It is empty where there
+// is none. The time is that of the last change.
 func stampOf(path string) (stamp string, changed time.Time) {
 	for _, name := range []string{path, path + "-wal"} {
 		info, err := os.Stat(name)
@@ -194,7 +196,10 @@ func (r *rows) sessions(ctx context.Context, path string) (files []File, newest 
 				newest = at
 			}
 			if id = ledgerName(validText(id)); id != "" && !strings.ContainsAny(id, `/\`) {
-				files = append(files, File{Path: filepath.Join(path, id), NativeID: id, Cwd: validText(dir), ModTime: at, ReadWhole: true})
+				files = append(files, File{
+					Path: filepath.Join(path, id), NativeID: id, Cwd: validText(dir), ModTime: at,
+					ReadWhole: true,
+				})
 			}
 			return nil
 		}, `SELECT id, directory, max(time_updated) FROM (`+table+`) WHERE id > ? GROUP BY id ORDER BY id`, last)
@@ -205,9 +210,11 @@ func (r *rows) sessions(ctx context.Context, path string) (files []File, newest 
 	return files, newest, nil
 }
 
-// ofRepository leaves of the sessions of a database those that were begun in the repository, or edited a file there. To read them as strangers are
-// read takes some 10 ms each.
-func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had openCodeDB, now *openCodeDB) (ours []File, err error) {
+// ofRepository leaves of the sessions of a database those that were begun in the repository, or edited a file there. To
+// read them as strangers are read takes some 10 ms each.
+func (l *finder) ofRepository(ctx context.Context, db *rows, all []File, had openCodeDB,
+	now *openCodeDB,
+) (ours []File, err error) {
 	begun := map[string]string{} // elsewhere, in which folder
 	for _, f := range all {
 		if l.places.whereIs(f.Cwd) != inside && l.had.Searched[f.Path] != visited {
@@ -236,7 +243,8 @@ func (r *rows) lastRow(ctx context.Context, table string) (last int64, err error
 	if ok, err := r.has(ctx, table); !ok {
 		return 0, err
 	}
-	_, err = r.each(ctx, func(scan func(...any) error) error { return scan(&last) }, `SELECT coalesce(max(rowid), 0) FROM `+table)
+	_, err = r.each(ctx, func(scan func(...any) error) error { return scan(&last) },
+		`SELECT coalesce(max(rowid), 0) FROM `+table)
 	return last, err
 }
 
@@ -252,7 +260,8 @@ func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(
 		if *t.now, err = r.lastRow(ctx, t.table); err != nil {
 			return nil, err
 		}
-		if *t.now > 0 && t.had == 0 || *t.now < t.had { // to look at them all would take long, and nothing is known to be over
+		// to look at them all would take long, and nothing is known to be over
+		if *t.now > 0 && t.had == 0 || *t.now < t.had {
 			all = true
 			continue
 		}
@@ -277,8 +286,8 @@ func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(
 // session that is older is as old as its row.
 const atWork = 24 * time.Hour
 
-// lastParts is what was written last of a session: its own row does not follow its messages, nor these their parts. What
-// still changes belongs to one of its last messages.
+// lastParts is what was written last of a session: its own row does not follow its messages, nor these their parts.
+// What still changes belongs to one of its last messages.
 const lastParts = `WITH recent AS MATERIALIZED (
 	SELECT id, time_updated FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 4)
 SELECT count(*) + (SELECT count(*) FROM message WHERE session_id = ?1), coalesce(max(time_updated), 0), coalesce((
@@ -293,7 +302,8 @@ const lastMessagesV2 = `SELECT count(*), coalesce(max(time_updated), 0), coalesc
 	FROM session_message WHERE session_id = ?1 AND json_valid(data) ORDER BY time_created DESC, id DESC LIMIT 1), 0)
 	FROM session_message WHERE session_id = ?1`
 
-// latest finds when anything of a session was last written, and whether its last answer is over. The number of rows stands for a size.
+// latest finds when anything of a session was last written, and whether its last answer is over. The number of rows
+// stands for a size.
 func (f *File) latest(ctx context.Context, db *rows) (over bool, err error) {
 	f.Size = 0
 	for _, t := range [...]struct{ table, query string }{{"message", lastParts}, {"session_message", lastMessagesV2}} {
@@ -395,7 +405,8 @@ func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *
 			return err
 		}
 		return openCodeRow{Session: &s}.write(out)
-	}, `SELECT id, parent_id, directory, title, version FROM (`+table+`) WHERE id = ? ORDER BY time_updated DESC LIMIT 1`, id)
+	}, `SELECT id, parent_id, directory, title, version FROM (`+table+`) WHERE id = ? ORDER BY time_updated DESC LIMIT 1`,
+		id)
 	if err != nil {
 		return err
 	}

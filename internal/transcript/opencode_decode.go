@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// openCodeDecoder is one call of Decode. An answer is written while it is given. Of the last one, what is not done waits,
-// and all that follows, so that it stands in its order when it is done.
+// openCodeDecoder is one call of Decode. An answer is written while it is given. Of the last one, what is not done
+// waits, and all that follows, so that it stands in its order when it is done.
 type openCodeDecoder struct {
 	decoder
 	role   string // of the message
@@ -108,7 +108,8 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 
 //nolint:gochecknoglobals // a table
 var openCodeCounts = counts{
-	input: "tokens.input", output: "tokens.output", thought: "tokens.reasoning", read: "tokens.cache.read", written: "tokens.cache.write", cost: "cost",
+	input: "tokens.input", output: "tokens.output", thought: "tokens.reasoning", read: "tokens.cache.read",
+	written: "tokens.cache.write", cost: "cost",
 	total: "tokens.total",
 }
 
@@ -126,7 +127,8 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 	case d.role != session.RoleAssistant:
 		if kind == "subtask" { // a command of the person; its prompt is a template
 			d.prompt = append(d.prompt, "/"+p.Get("command").Str)
-		} else if s := validText(p.Get("text").Str); kind == "text" && !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() && strings.TrimSpace(s) != "" {
+		} else if s := validText(p.Get("text").Str); kind == "text" && !p.Get("synthetic").Bool() &&
+			!p.Get("ignored").Bool() && strings.TrimSpace(s) != "" {
 			d.prompt = append(d.prompt, strings.Clone(s))
 		}
 	case kind == "text":
@@ -148,11 +150,13 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 	return true
 }
 
-// patched takes which files changed in a step. What no call edited, a command did that ran in it; beside a subagent nobody knows.
+// patched takes which files changed in a step. What no call edited, a command did that ran in it; beside a subagent
+// nobody knows.
 func (d *openCodeDecoder) patched(p gjson.Result) {
 	u := toolUse{id: "patch", tool: "patch", act: session.ActEdit}
 	p.Get("files").ForEach(func(_, f gjson.Result) bool {
-		if path := d.places.toolPath(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
+		if path := d.places.toolPath(validText(f.Str), d.part.cwd); path != "" && !d.step.named[path] &&
+			len(u.paths) < maxPatched {
 			u.paths = append(u.paths, f.Str)
 		}
 		return true
@@ -167,8 +171,9 @@ func (d *openCodeDecoder) patched(p gjson.Result) {
 //nolint:gochecknoglobals // a table
 var openCodeTools = toolForms{
 	acts: map[string]string{
-		"edit": session.ActEdit, "write": session.ActEdit, "multiedit": session.ActEdit, "apply_patch": session.ActEdit, "patch": session.ActEdit,
-		"read": session.ActRead, "grep": session.ActRead, "glob": session.ActRead, "list": session.ActRead,
+		"edit": session.ActEdit, "write": session.ActEdit, "multiedit": session.ActEdit, "apply_patch": session.ActEdit,
+		"patch": session.ActEdit,
+		"read":  session.ActRead, "grep": session.ActRead, "glob": session.ActRead, "list": session.ActRead,
 		"bash": session.ActRun, "shell": session.ActRun,
 	},
 	paths:   []string{"filePath", "path"},
@@ -190,7 +195,8 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	if status := p.Get("status").Str; status == "completed" || status == "error" {
 		d.part.setDiff(u.id, p.Get("diff").Str)
 		exit := exitOf(p.Get("exit"))
-		d.endCall(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exit, status == "error" || exit != nil && *exit != 0)
+		d.endCall(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exit,
+			status == "error" || exit != nil && *exit != 0)
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now

@@ -22,7 +22,8 @@ func sessionRow(s gjson.Result) *openCodeSession {
 
 func messageRow(m gjson.Result) *openCodeMessage {
 	out := &openCodeMessage{
-		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str, Summary: m.Get("summary").Type == gjson.True, Model: m.Get("modelID").Str,
+		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str,
+		Summary: m.Get("summary").Type == gjson.True, Model: m.Get("modelID").Str,
 		Done: m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists(),
 		Cost: m.Get("cost").Num,
 	}
@@ -32,15 +33,18 @@ func messageRow(m gjson.Result) *openCodeMessage {
 	return out
 }
 
-// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands or git answers.
+// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of
+// commands or git answers.
 func partRow(part []byte, outputs bool) json.RawMessage {
 	p := pickMembers(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
-	state, when := pickMembers(p["state"], "status", "input", "output", "time", "metadata"), pickMembers(p["time"], "start", "end")
+	state, when := pickMembers(p["state"], "status", "input", "output", "time", "metadata"),
+		pickMembers(p["time"], "start", "end")
 	about := pickMembers(state["metadata"], "diff", "filediff", "exit")
 	row := map[string]json.RawMessage{
 		"type": p["type"], "synthetic": p["synthetic"], "ignored": p["ignored"], "command": p["command"], "files": p["files"],
 		"start": when["start"], "end": when["end"], "tool": p["tool"], "callID": p["callID"],
-		"status": state["status"], "input": state["input"], "ended": pickMembers(state["time"], "end")["end"], "diff": about["diff"],
+		"status": state["status"], "input": state["input"], "ended": pickMembers(state["time"], "end")["end"],
+		"diff": about["diff"],
 	}
 	if row["diff"] == nil {
 		row["diff"] = pickMembers(about["filediff"], "patch")["patch"]

@@ -10,7 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of one that was deleted.
+// partsAgain is how many parts are searched once more: one is there before it says what is edited, or takes the row of
+// one that was deleted.
 const partsAgain = 200
 
 const openCodePartsBack = ` WHERE rowid > ? AND rowid <= ? AND octet_length(data) <= ? ORDER BY rowid DESC`
@@ -18,9 +19,11 @@ const openCodePartsBack = ` WHERE rowid > ? AND rowid <= ? AND octet_length(data
 // errSpent ends a search that read as much as it may.
 var errSpent = errors.New("enough was read")
 
-// searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository, as the rows of a table tell; the
-// latest rows first, as long as there is something left to spend.
-func (l *finder) searchParts(ctx context.Context, db *rows, table string, had partsSearched, begun map[string]string) (now partsSearched, err error) {
+// searchParts takes those sessions out of begun, which has the folders of some, that edited a file of this repository,
+// as the rows of a table tell; the latest rows first, as long as there is something left to spend.
+func (l *finder) searchParts(ctx context.Context, db *rows, table string, had partsSearched,
+	begun map[string]string,
+) (now partsSearched, err error) {
 	if now.Last, err = db.lastRow(ctx, table); err != nil || now.Last == 0 {
 		return now, err
 	}
@@ -62,5 +65,6 @@ func (l *finder) edits(part []byte) bool {
 	if slices.Contains(l.editing, cmp.Or(gjson.GetBytes(part, "tool").Str, gjson.GetBytes(part, "type").Str)) {
 		return true
 	}
-	return slices.ContainsFunc(gjson.GetBytes(part, "content.#.name").Array(), func(name gjson.Result) bool { return slices.Contains(l.editing, name.Str) })
+	return slices.ContainsFunc(gjson.GetBytes(part, "content.#.name").Array(),
+		func(name gjson.Result) bool { return slices.Contains(l.editing, name.Str) })
 }

@@ -62,7 +62,8 @@ func (db openCodeDB) do(statement string, args ...any) {
 
 func (db openCodeDB) session(id, parent, dir, title string, at int64) {
 	db.t.Helper()
-	db.do(`INSERT OR REPLACE INTO session VALUES (?, nullif(?, ''), ?, ?, '1.18.33', ?, ?)`, id, parent, dir, title, at, at)
+	db.do(`INSERT OR REPLACE INTO session VALUES (?, nullif(?, ''), ?, ?, '1.18.33', ?, ?)`, id, parent, dir, title, at,
+		at)
 }
 
 func (db openCodeDB) message(id, session string, at int64, data string) {
@@ -78,7 +79,8 @@ func (db openCodeDB) part(id, message, session string, at int64, data string) {
 // find locates the sessions of a folder.
 func (db openCodeDB) find(known []byte, root string) transcript.Found {
 	db.t.Helper()
-	found, err := transcript.OpenCode{}.Locate(context.Background(), transcript.Env{Home: db.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour)})
+	found, err := transcript.OpenCode{}.Locate(context.Background(),
+		transcript.Env{Home: db.home, Roots: []string{root}, LocateState: known, Now: time.Now().Add(time.Hour)})
 	if err != nil || len(found.Unreadable) > 0 {
 		db.t.Fatal(err, found.Unreadable)
 	}
@@ -140,7 +142,8 @@ func readOpenCode(t *testing.T, id string, raw []byte) transcript.Document {
 	return transcript.Document{}
 }
 
-// byCommands are the files that changed in a message in which a command ran, no subagent did, and no call edited them, and how often.
+// byCommands are the files that changed in a message in which a command ran, no subagent did, and no call edited them,
+// and how often.
 func byCommands(e export) map[string]int {
 	out := map[string]int{}
 	for _, m := range e.Messages {
@@ -207,7 +210,8 @@ func TestRealOpenCode(t *testing.T) {
 	}
 }
 
-// TestOpenCodeInProgress: an answer that is being given waits, and so does what is typed meanwhile; a call that runs does not.
+// TestOpenCodeInProgress: an answer that is being given waits, and so does what is typed meanwhile; a call that runs
+// does not.
 func TestOpenCodeInProgress(t *testing.T) {
 	const ses, root = "ses_1", "/work/shop"
 	db := newOpenCodeDB(t, t.TempDir())
@@ -223,11 +227,13 @@ func TestOpenCodeInProgress(t *testing.T) {
 	}
 	harness.Equal(t, "while text is written", 1, len(said()))
 	db.part("prt_2", "msg_2", ses, 2100, `{"type":"text","text":"On it.","time":{"start":2001,"end":2100}}`)
-	db.part("prt_3", "msg_2", ses, 2200, `{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"git commit"},"time":{"start":2200}}}`)
+	db.part("prt_3", "msg_2", ses, 2200,
+		`{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"git commit"},"time":{"start":2200}}}`)
 	db.message("msg_3", ses, 2300, `{"role":"user","time":{"created":2300}}`)
 	db.part("prt_4", "msg_3", ses, 2300, `{"type":"text","text":"faster"}`)
 	doc := readFile(t, transcript.OpenCode{}, db.find(nil, root).Files[0], []string{root})
-	if s := doc.Sessions[0]; len(s.Turns) != 2 || len(s.ToolCalls) != 1 || s.ToolCalls[0].Cmd != "git commit" || s.Title != "fix it" {
+	if s := doc.Sessions[0]; len(s.Turns) != 2 || len(s.ToolCalls) != 1 || s.ToolCalls[0].Cmd != "git commit" ||
+		s.Title != "fix it" {
 		t.Errorf("while a command runs: %+v", s)
 	}
 	db.message("msg_4", ses, 2400, `{"role":"assistant","time":{"created":2400},"error":{"name":"MessageAbortedError"}}`)
@@ -236,7 +242,8 @@ func TestOpenCodeInProgress(t *testing.T) {
 	}
 }
 
-// TestOpenCodeUnread: a database that has not changed is not opened, one whose parts changed is; a row that is broken costs that row.
+// TestOpenCodeUnread: a database that has not changed is not opened, one whose parts changed is; a row that is broken
+// costs that row.
 func TestOpenCodeUnread(t *testing.T) {
 	const root = "/work/shop"
 	db := newOpenCodeDB(t, t.TempDir())
@@ -253,7 +260,8 @@ func TestOpenCodeUnread(t *testing.T) {
 	if len(first.Files) != 3 {
 		t.Fatalf("%d sessions, want 3", len(first.Files))
 	}
-	if doc := readFile(t, transcript.OpenCode{}, first.Files[0], []string{root}); len(doc.Sessions) != 1 || len(doc.Sessions[0].Turns) != 1 {
+	if doc := readFile(t, transcript.OpenCode{}, first.Files[0], []string{root}); len(doc.Sessions) != 1 ||
+		len(doc.Sessions[0].Turns) != 1 {
 		t.Errorf("beside a broken row: %+v", doc)
 	}
 	if again := db.find(first.LocateState, root); !reflect.DeepEqual(first, again) {
@@ -266,8 +274,8 @@ func TestOpenCodeUnread(t *testing.T) {
 	}
 }
 
-// TestOpenCodeGoesOn: what is known of a database changes nothing of what is found in it, whatever is written: to a session whose answer is
-// over, or is not, or to a new one.
+// TestOpenCodeGoesOn: what is known of a database changes nothing of what is found in it, whatever is written: to a
+// session whose answer is over, or is not, or to a new one.
 func TestOpenCodeGoesOn(t *testing.T) {
 	const root = "/work/shop"
 	db := newOpenCodeDB(t, t.TempDir())
@@ -292,7 +300,10 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		{"nothing", func() {}},
 		{"a part of what runs", func() { db.part("prt_x", "msg_002", "ses_runs", 1500, `{"type":"text","text":"more"}`) }},
 		{"its end", func() { answer(2, "ses_runs", true) }},
-		{"an answer when IDs begin anew", func() { db.message("msg_000", "ses_runs", 1510, `{"role":"assistant","time":{"created":1510}}`) }},
+		{"an answer when IDs begin anew", func() {
+			db.message("msg_000", "ses_runs", 1510,
+				`{"role":"assistant","time":{"created":1510}}`)
+		}},
 		{"an answer behind one that is over", func() { answer(3, "ses_over", false) }},
 		{"a part of it", func() { db.part("prt_y", "msg_003", "ses_over", 1600, `{"type":"text","text":"more"}`) }},
 		{"a title", func() { db.session("ses_runs", "", root, "another", 1700) }},
@@ -308,10 +319,11 @@ func TestOpenCodeGoesOn(t *testing.T) {
 	}
 }
 
-// TestOpenCodeBeside: of sessions that were begun elsewhere those are found that edited a file here, whenever their parts were written, and nothing is searched
-// for them twice.
+// TestOpenCodeBeside: of sessions that were begun elsewhere those are found that edited a file here, whenever their
+// parts were written, and nothing is searched for them twice.
 func TestOpenCodeBeside(t *testing.T) {
-	const root, edit = "/work/shop", `{"type":"tool","tool":"edit","state":{"status":"completed","input":{"filePath":"/work/shop/a.go"}}}`
+	const root, edit = "/work/shop",
+		`{"type":"tool","tool":"edit","state":{"status":"completed","input":{"filePath":"/work/shop/a.go"}}}`
 	db := newOpenCodeDB(t, t.TempDir())
 	add := func(session, part string) {
 		t.Helper()
@@ -339,7 +351,8 @@ func TestOpenCodeBeside(t *testing.T) {
 	add("ses_ran", `{"type":"patch","files":["/work/shop/a.go"]}`)
 	found := []string{"ses_absolute", "ses_ran", "ses_relative"}
 	looks("at first", found...)
-	db.part("prt_late", "msg_ses_reads", "ses_reads", 1000, `{"type":"tool","tool":"edit","state":{"status":"pending","input":{}}}`)
+	db.part("prt_late", "msg_ses_reads", "ses_reads", 1000,
+		`{"type":"tool","tool":"edit","state":{"status":"pending","input":{}}}`)
 	looks("a call that does not say yet what it edits", found...)
 	db.do(`UPDATE part SET data = ? WHERE id = 'prt_late'`, edit)
 	looks("once it does", append(found[:2:2], "ses_reads", "ses_relative")...)
@@ -348,7 +361,8 @@ func TestOpenCodeBeside(t *testing.T) {
 	found = []string{"ses_absolute", "ses_ran", "ses_reads", "ses_relative", "ses_text"}
 	looks("in the row of a part that was deleted", found...)
 	harness.Equal(t, "with a worktree more", found, natives(func() transcript.Found {
-		f, err := transcript.OpenCode{}.Locate(t.Context(), transcript.Env{Home: db.home, Roots: []string{root, "/work/shop-two"}, LocateState: known})
+		f, err := transcript.OpenCode{}.Locate(t.Context(),
+			transcript.Env{Home: db.home, Roots: []string{root, "/work/shop-two"}, LocateState: known})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +372,8 @@ func TestOpenCodeBeside(t *testing.T) {
 	looks("when sessions are gone", "ses_ran")
 }
 
-// TestOpenCodeSpends: the latest parts are searched first, and what is too much waits; a database that is written to at the moment takes nothing away.
+// TestOpenCodeSpends: the latest parts are searched first, and what is too much waits; a database that is written to at
+// the moment takes nothing away.
 func TestOpenCodeSpends(t *testing.T) {
 	db := newOpenCodeDB(t, t.TempDir())
 	parts := func(first, n int, session string) {
@@ -369,7 +384,14 @@ func TestOpenCodeSpends(t *testing.T) {
 	parts(0, 3000, "ses_1")
 	parts(5000, 3000, "ses_2")
 	env := transcript.Env{Home: db.home, Roots: []string{"/work/shop"}, Search: 3000}
-	steps := [][]string{nil, nil, {"ses_2"}, {"ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}, {"ses_1", "ses_2", "ses_3"}}
+	steps := [][]string{
+		nil, nil,
+		{"ses_2"},
+		{"ses_2", "ses_3"},
+		{"ses_1", "ses_2", "ses_3"},
+		{"ses_1", "ses_2", "ses_3"},
+		{"ses_1", "ses_2", "ses_3"},
+	}
 	for i, want := range steps {
 		switch i {
 		case 3:
@@ -473,7 +495,8 @@ func meanwhile(t *testing.T, rounds int) {
 // newOpenCodeWriter is another program that has the database open. Writers wait for each other; how long is logged.
 func newOpenCodeWriter(t *testing.T, home string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local", "share", "opencode", "opencode.db")+"?_busy_timeout=5000&_txlock=immediate")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local", "share", "opencode",
+		"opencode.db")+"?_busy_timeout=5000&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,9 +513,11 @@ func writeOnce(db *sql.DB, w, i int) error {
 	defer tx.Rollback()
 	ses, at := fmt.Sprint("ses_", w), 2000+i
 	id := fmt.Sprintf("msg_%d_%06d", w, i%100)
-	_, err = tx.Exec(`INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)`, id, ses, at, at, fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at))
+	_, err = tx.Exec(`INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)`, id, ses, at, at,
+		fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at))
 	if err == nil {
-		_, err = tx.Exec(`INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt"+id[3:], id, ses, at, at, `{"type":"text","text":"a prompt that is written"}`)
+		_, err = tx.Exec(`INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt"+id[3:], id, ses, at, at,
+			`{"type":"text","text":"a prompt that is written"}`)
 	}
 	if err != nil {
 		return err

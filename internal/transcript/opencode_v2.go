@@ -12,12 +12,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Version 2 of OpenCode keeps sessions in session_v2 and messages whole in session_message. The tables of version 1 stay beside them, frozen: a session
-// that went on stands in both, its later messages in the new ones alone. A message is written as lines like one of version 1.
+// Version 2 of OpenCode keeps sessions in session_v2 and messages whole in session_message. The tables of version 1
+// stay beside them, frozen: a session that went on stands in both, its later messages in the new ones alone. A message
+// is written as lines like one of version 1.
 
 // has reports whether a database has a table.
 func (r *rows) has(ctx context.Context, table string) (ok bool, err error) {
-	_, err = r.each(ctx, func(scan func(...any) error) error { return scan(&ok) }, `SELECT count(*) > 0 FROM sqlite_master WHERE name = ?`, table)
+	_, err = r.each(ctx, func(scan func(...any) error) error { return scan(&ok) },
+		`SELECT count(*) > 0 FROM sqlite_master WHERE name = ?`, table)
 	return ok, err
 }
 
@@ -76,7 +78,8 @@ func writeMessageV2(id, kind string, created int64, m gjson.Result, outputs bool
 		return nil
 	}
 	row := &openCodeMessage{
-		ID: id, Created: cmp.Or(m.Get("time.created").Int(), created), Role: role, Model: m.Get("model.id").Str, Cost: m.Get("cost").Num,
+		ID: id, Created: cmp.Or(m.Get("time.created").Int(), created), Role: role, Model: m.Get("model.id").Str,
+		Cost: m.Get("cost").Num,
 		Done: m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists(),
 	}
 	if tokens := m.Get("tokens"); tokens.IsObject() {
@@ -130,7 +133,8 @@ func toolV2(p gjson.Result, outputs bool) map[string]any {
 	}
 	part := map[string]any{"type": "tool", "tool": p.Get("name").Str, "callID": p.Get("id").Str, "status": status}
 	for name, v := range map[string]gjson.Result{
-		"input": state.Get("input"), "ended": p.Get("time.completed"), "diff": firstOf(told, "diff", "filediff.patch", "patch"), "exit": firstOf(told, "exit", "exitCode"),
+		"input": state.Get("input"), "ended": p.Get("time.completed"),
+		"diff": firstOf(told, "diff", "filediff.patch", "patch"), "exit": firstOf(told, "exit", "exitCode"),
 	} {
 		if v.Exists() {
 			part[name] = json.RawMessage(v.Raw)

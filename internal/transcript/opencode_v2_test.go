@@ -60,7 +60,10 @@ func saysV2(t *testing.T, f transcript.File) (out []string) {
 // TestOpenCodeV2 reads what version 2 writes, alone and beside the frozen tables of version 1.
 func TestOpenCodeV2(t *testing.T) {
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMilli()
-	whole := []string{"human round the total", "assistant Rounded.", "edit edit cart.go  false", "bash run  go test true", "write edit no.go  true", "printed FAIL"}
+	whole := []string{
+		"human round the total", "assistant Rounded.", "edit edit cart.go  false", "bash run  go test true",
+		"write edit no.go  true", "printed FAIL",
+	}
 	for _, c := range []struct {
 		name string
 		fill func(db openCodeDB)
@@ -99,7 +102,8 @@ func TestOpenCodeV2(t *testing.T) {
 		{"an answer under way", func(db openCodeDB) {
 			db.sessionV2("ses_1", root, "Round", at)
 			db.messageV2("msg_1", "ses_1", "user", at, askedV2)
-			db.messageV2("msg_2", "ses_1", "assistant", at+1, `{"content":[{"type":"text","text":"I look."},{"type":"text","text":"It is"}]}`)
+			db.messageV2("msg_2", "ses_1", "assistant", at+1,
+				`{"content":[{"type":"text","text":"I look."},{"type":"text","text":"It is"}]}`)
 		}, []string{"human round the total", "assistant I look."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,7 +119,8 @@ func TestOpenCodeV2(t *testing.T) {
 	}
 }
 
-// TestOpenCodeV2GoesOn: a session whose answer is over is looked at again when it has a new message, and one of another folder when it edits a file here.
+// TestOpenCodeV2GoesOn: a session whose answer is over is looked at again when it has a new message, and one of another
+// folder when it edits a file here.
 func TestOpenCodeV2GoesOn(t *testing.T) {
 	at := time.Now().Add(-time.Hour).UnixMilli()
 	db := newOpenCodeDB(t, t.TempDir())
@@ -134,7 +139,8 @@ func TestOpenCodeV2GoesOn(t *testing.T) {
 		t.Error("the session has not changed")
 	}
 	for _, f := range then.Files {
-		if s := readFile(t, transcript.OpenCode{}, f, []string{root}).Sessions; f.NativeID == "ses_2" && (len(s) != 1 || s[0].ToolCalls[0].Act != session.ActEdit) {
+		if s := readFile(t, transcript.OpenCode{}, f, []string{root}).Sessions; f.NativeID == "ses_2" &&
+			(len(s) != 1 || s[0].ToolCalls[0].Act != session.ActEdit) {
 			t.Errorf("of the session beside: %+v", s)
 		}
 	}

@@ -105,7 +105,8 @@ func (d *codexDecoder) addOutput(id string, out gjson.Result, given string) {
 		text = joinTexts(out)
 	}
 	var exit *int
-	if of := gjson.Parse(given); out.Type == gjson.String && strings.HasPrefix(given, "{") && gjson.Valid(given) && of.Get("output").Type == gjson.String {
+	if of := gjson.Parse(given); out.Type == gjson.String && strings.HasPrefix(given, "{") && gjson.Valid(given) &&
+		of.Get("output").Type == gjson.String {
 		text = of.Get("output").Str
 		exit = exitOf(of.Get("metadata.exit_code"))
 	}
@@ -128,8 +129,8 @@ func (d *copilotDecoder) addOutput(p *part, id string, data gjson.Result) {
 	d.decoder.addOutput(p, id, text, exit, !data.Get("success").Bool())
 }
 
-// geminiResult is what Gemini tells of a command: the output among lines about it, the status where it failed; earlier versions told more. What
-// has another form, as that a person forbade it, holds no output.
+// geminiResult is what Gemini tells of a command: the output among lines about it, the status where it failed; earlier
+// versions told more. What has another form, as that a person forbade it, holds no output.
 var geminiResult = lazy.Expr(`(?s)(?:^|\n)(?:Output|Stdout): (.*?)((?:\n(?:Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*)(?:\n</untrusted_context>)?\s*$`)
 
 // geminiExit is the status among these lines.

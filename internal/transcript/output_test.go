@@ -14,7 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestOutputs holds what is taken of a result: the output without what the agent puts around it, and the status where that says one.
+// TestOutputs holds what is taken of a result: the output without what the agent puts around it, and the status where
+// that says one.
 func TestOutputs(t *testing.T) {
 	claude := func(result string) string {
 		return `{"type":"user","uuid":"a","sessionId":"s","cwd":"/w","timestamp":"2026-11-20T09:00:00Z","message":{"role":"user","content":"go"}}
@@ -55,33 +56,105 @@ func TestOutputs(t *testing.T) {
 		agent     transcript.Agent
 		raw, want string
 	}{
-		"copilot":             {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\nb\n<shellId: 0 completed with exit code 0>"}`), "a|b 0 ok"},
-		"copilot, failed":     {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\n<exited with exit code 2>"}`), "a 2 failed"},
-		"copilot, still runs": {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\n<command with shellId: 7 is still running after 30 seconds. Use read_bash.>"}`), "a - ok"},
-		"copilot, forbidden":  {transcript.Copilot{}, copilot(`"success":false,"error":{"message":"denied","code":"denied"}`), " - failed"},
-		"copilot, a word":     {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"<exited with exit code 2> is what it printed"}`), "<exited with exit code 2> is what it printed - ok"},
-		"gemini":              {transcript.Gemini{}, gemini("success", `<untrusted_context>\nOutput: a\nb\nProcess Group PGID: 7\n</untrusted_context>`), "a|b - ok"},
-		"gemini, failed":      {transcript.Gemini{}, gemini("success", `Output: a\nExit Code: 2\nSignal: 9\nProcess Group PGID: 7`), "a 2 failed"},
-		"gemini, earlier":     {transcript.Gemini{}, gemini("success", `Command: make\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7`), " 0 ok"},
-		"gemini, a word":      {transcript.Gemini{}, gemini("success", `Output: Exit Code: 2\nis what it printed`), "Exit Code: 2|is what it printed - ok"},
-		"gemini, forbidden":   {transcript.Gemini{}, gemini("cancelled", `[Operation Cancelled] Reason: User denied execution.`), " - failed"},
-		"opencode":            {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\nb","exit":0`), "a|b 0 ok"},
-		"opencode, failed":    {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\n\n<shell_metadata>\nshell tool terminated command\n</shell_metadata>","exit":2`), "a 2 failed"},
-		"opencode, cut":       {transcript.OpenCode{}, opencode(`"status":"completed","output":"...output truncated...\n\nFull output saved to: /f\n\na","exit":0`), "a 0 ok"},
-		"opencode, cut once":  {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\n\n...9 bytes truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /f\nUse Grep."`), "a||...9 bytes truncated... - ok"},
-		"opencode, nothing":   {transcript.OpenCode{}, opencode(`"status":"completed","output":"(no output)","exit":null`), " - ok"},
+		"copilot": {
+			transcript.Copilot{},
+			copilot(`"success":true,"result":{"content":"a\nb\n<shellId: 0 completed with exit code 0>"}`), "a|b 0 ok",
+		},
+		"copilot, failed": {
+			transcript.Copilot{},
+			copilot(`"success":true,"result":{"content":"a\n<exited with exit code 2>"}`), "a 2 failed",
+		},
+		"copilot, still runs": {
+			transcript.Copilot{},
+			copilot(`"success":true,"result":{"content":"a\n<command with shellId: 7 is still running after 30 seconds. Use read_bash.>"}`), "a - ok",
+		},
+		"copilot, forbidden": {
+			transcript.Copilot{},
+			copilot(`"success":false,"error":{"message":"denied","code":"denied"}`),
+			" - failed",
+		},
+		"copilot, a word": {
+			transcript.Copilot{},
+			copilot(`"success":true,"result":{"content":"<exited with exit code 2> is what it printed"}`),
+			"<exited with exit code 2> is what it printed - ok",
+		},
+		"gemini": {transcript.Gemini{}, gemini("success",
+			`<untrusted_context>\nOutput: a\nb\nProcess Group PGID: 7\n</untrusted_context>`), "a|b - ok"},
+		"gemini, failed": {transcript.Gemini{}, gemini("success",
+			`Output: a\nExit Code: 2\nSignal: 9\nProcess Group PGID: 7`), "a 2 failed"},
+		"gemini, earlier": {transcript.Gemini{}, gemini("success",
+			`Command: make\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7`), " 0 ok"},
+		"gemini, a word": {
+			transcript.Gemini{},
+			gemini("success", `Output: Exit Code: 2\nis what it printed`),
+			"Exit Code: 2|is what it printed - ok",
+		},
+		"gemini, forbidden": {transcript.Gemini{}, gemini("cancelled",
+			`[Operation Cancelled] Reason: User denied execution.`), " - failed"},
+		"opencode": {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\nb","exit":0`), "a|b 0 ok"},
+		"opencode, failed": {
+			transcript.OpenCode{},
+			opencode(`"status":"completed","output":"a\n\n<shell_metadata>\nshell tool terminated command\n</shell_metadata>","exit":2`), "a 2 failed",
+		},
+		"opencode, cut": {
+			transcript.OpenCode{},
+			opencode(`"status":"completed","output":"...output truncated...\n\nFull output saved to: /f\n\na","exit":0`),
+			"a 0 ok",
+		},
+		"opencode, cut once": {
+			transcript.OpenCode{},
+			opencode(`"status":"completed","output":"a\n\n...9 bytes truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /f\nUse Grep."`), "a||...9 bytes truncated... - ok",
+		},
+		"opencode, nothing": {
+			transcript.OpenCode{},
+			opencode(`"status":"completed","output":"(no output)","exit":null`),
+			" - ok",
+		},
 		"opencode, forbidden": {transcript.OpenCode{}, opencode(`"status":"error"`), " - failed"},
 		"claude":              {transcript.ClaudeCode{}, claude(`"content":"a\nb"`), "a|b - ok"},
 		"claude, in blocks":   {transcript.ClaudeCode{}, claude(`"content":[{"type":"text","text":"a"}]`), "a - ok"},
-		"claude, failed":      {transcript.ClaudeCode{}, claude(`"content":"Exit code 2\nno rule","is_error":true`), "no rule 2 failed"},
-		"claude, a word":      {transcript.ClaudeCode{}, claude(`"content":"Exit code 2\nis what it printed"`), "Exit code 2|is what it printed - ok"},
-		"claude, forbidden":   {transcript.ClaudeCode{}, claude(`"content":"The user doesn't want to proceed with this tool use.","is_error":true`), " - failed"},
-		"claude, no status":   {transcript.ClaudeCode{}, claude(`"content":"Command timed out","is_error":true`), "Command timed out - failed"},
-		"codex, lines":        {transcript.Codex{}, codex(`"Exit code: 1\nWall time: 0.1 seconds\nOutput:\na\nOutput:\n"`), "a|Output:| 1 failed"},
-		"codex, exec":         {transcript.Codex{}, codex(`"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\na"`), "a 0 ok"},
-		"codex, still runs":   {transcript.Codex{}, codex(`"Wall time: 1 seconds\nProcess running with session ID 7\nOutput:\na"`), "a - ok"},
-		"codex, an object":    {transcript.Codex{}, codex(`"{\"output\":\"a\\n\",\"metadata\":{\"exit_code\":3}}"`), "a| 3 failed"},
-		"codex, plain":        {transcript.Codex{}, codex(`"Exit code: 1 is what it printed"`), "Exit code: 1 is what it printed - ok"},
+		"claude, failed": {
+			transcript.ClaudeCode{},
+			claude(`"content":"Exit code 2\nno rule","is_error":true`),
+			"no rule 2 failed",
+		},
+		"claude, a word": {
+			transcript.ClaudeCode{},
+			claude(`"content":"Exit code 2\nis what it printed"`),
+			"Exit code 2|is what it printed - ok",
+		},
+		"claude, forbidden": {
+			transcript.ClaudeCode{},
+			claude(`"content":"The user doesn't want to proceed with this tool use.","is_error":true`), " - failed",
+		},
+		"claude, no status": {
+			transcript.ClaudeCode{},
+			claude(`"content":"Command timed out","is_error":true`),
+			"Command timed out - failed",
+		},
+		"codex, lines": {
+			transcript.Codex{},
+			codex(`"Exit code: 1\nWall time: 0.1 seconds\nOutput:\na\nOutput:\n"`),
+			"a|Output:| 1 failed",
+		},
+		"codex, exec": {
+			transcript.Codex{},
+			codex(`"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\na"`), "a 0 ok",
+		},
+		"codex, still runs": {
+			transcript.Codex{},
+			codex(`"Wall time: 1 seconds\nProcess running with session ID 7\nOutput:\na"`), "a - ok",
+		},
+		"codex, an object": {
+			transcript.Codex{},
+			codex(`"{\"output\":\"a\\n\",\"metadata\":{\"exit_code\":3}}"`),
+			"a| 3 failed",
+		},
+		"codex, plain": {
+			transcript.Codex{},
+			codex(`"Exit code: 1 is what it printed"`),
+			"Exit code: 1 is what it printed - ok",
+		},
 		"codex, JSON printed": {transcript.Codex{}, codex(`"{\"a\":1}"`), `{"a":1} - ok`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +169,8 @@ func TestOutputs(t *testing.T) {
 				t.Error("outputs that nobody asked for")
 			}
 			words := strings.Fields(tt.want)
-			if exit := fmt.Sprint(unasked.Sessions[0].ToolCalls[0].Exit); exit != strings.Trim(words[len(words)-2], "-") && (exit != "0" || words[len(words)-2] != "-") {
+			if exit := fmt.Sprint(unasked.Sessions[0].ToolCalls[0].Exit); exit != strings.Trim(words[len(words)-2], "-") &&
+				(exit != "0" || words[len(words)-2] != "-") {
 				t.Errorf("the call ended with %s; want %q", exit, tt.want)
 			}
 			if _, ok := tt.agent.(transcript.Opener); ok && tt.agent != (transcript.Codex{}) {
@@ -133,7 +207,8 @@ func outputsOf(docs ...transcript.Document) (out []string) {
 	return out
 }
 
-// TestRealOutputs holds that each command of real sessions has an output without what the agent puts around it, and with a status where it says one.
+// TestRealOutputs holds that each command of real sessions has an output without what the agent puts around it, and
+// with a status where it says one.
 func TestRealOutputs(t *testing.T) {
 	for _, tt := range []struct {
 		agent    transcript.Agent
@@ -142,7 +217,10 @@ func TestRealOutputs(t *testing.T) {
 		around   []string
 	}{
 		{transcript.Codex{}, "jsonl", 90, []string{"\nWall time: ", "Chunk ID: "}},
-		{transcript.Copilot{}, "jsonl", 95, []string{"completed with exit code", "exited with exit code", "is still running after"}},
+		{transcript.Copilot{}, "jsonl", 95, []string{
+			"completed with exit code", "exited with exit code",
+			"is still running after",
+		}},
 		{transcript.Gemini{}, "json", 20, []string{"Output: ", "Process Group PGID: ", "untrusted_context"}},
 		{transcript.OpenCode{}, "json", 95, []string{"_metadata>", "Full output saved to"}},
 	} {
@@ -158,7 +236,8 @@ func TestRealOutputs(t *testing.T) {
 						exits++
 					}
 					for _, mark := range tt.around {
-						if begin, end := o.Text[:min(len(o.Text), 200)], o.Text[max(0, len(o.Text)-200):]; strings.Contains(begin+end, mark) {
+						if begin, end := o.Text[:min(len(o.Text), 200)],
+							o.Text[max(0, len(o.Text)-200):]; strings.Contains(begin+end, mark) {
 							t.Errorf("%s: %q … %q", name, begin, end)
 						}
 					}

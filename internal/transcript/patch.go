@@ -90,8 +90,8 @@ func diffHunks(diff string) []Hunk {
 	return hunksOf(lines)
 }
 
-// setDiff gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that the
-// call may lack. A file that the diff does not name keeps what was asked for.
+// setDiff gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that
+// the call may lack. A file that the diff does not name keeps what was asked for.
 func (p *part) setDiff(id, diff string) {
 	edits := p.asked[id]
 	if len(edits) == 0 || !strings.Contains(diff, "\n@@") {
@@ -108,7 +108,8 @@ func (p *part) setDiff(id, diff string) {
 	}
 }
 
-// isFile reports whether a diff's path, absolute and maybe without its first slash, ends in one from the repository's root.
+// isFile reports whether a diff's path, absolute and maybe without its first slash, ends in one from the repository's
+// root.
 func isFile(path, rel string) bool {
 	rest, ok := strings.CutSuffix(strings.ReplaceAll(path, "\\", "/"), rel)
 	return ok && rel != "" && (rest == "" || strings.HasSuffix(rest, "/"))

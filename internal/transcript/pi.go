@@ -19,9 +19,10 @@ import (
 //	<home>/sessions/--<folder>--/<time>_<session ID>.jsonl
 //	<own folder>/<time>_<session ID>.jsonl
 //
-// where <home> is ${PI_CODING_AGENT_DIR:-~/.pi/agent}, and $PI_CODING_AGENT_SESSION_DIR, or sessionDir of the settings of the user or of the
-// project, may name a folder of one's own. The records of a session are a tree: who goes back to an earlier prompt begins
-// a branch. What was said stays said, so all branches are read, in the order in which they were written.
+// where <home> is ${PI_CODING_AGENT_DIR:-~/.pi/agent}, and $PI_CODING_AGENT_SESSION_DIR, or sessionDir of the settings
+// of the user or of the project, may name a folder of one's own. The records of a session are a tree: who goes back to
+// an earlier prompt begins a branch. What was said stays said, so all branches are read, in the order in which they
+// were written.
 type Pi struct{}
 
 // Name is the source of the sessions.
@@ -43,7 +44,8 @@ func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
 	home := env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent")
 	usual := filepath.Join(home, "sessions")
 	l.walkShelves(ctx, layout, maxShelf, usual)
-	l.walkShelves(ctx, layout, 1, slices.DeleteFunc(piFolders(env, home), func(dir string) bool { return isBelow(usual, dir) })...)
+	l.walkShelves(ctx, layout, 1, slices.DeleteFunc(piFolders(env, home),
+		func(dir string) bool { return isBelow(usual, dir) })...)
 	return l.result(ctx)
 }
 
@@ -62,7 +64,10 @@ func piFolders(env Env, home string) (dirs []string) {
 	}
 	for _, root := range env.Roots {
 		take(env.getenv("PI_CODING_AGENT_SESSION_DIR"), root)
-		for _, settings := range [...]string{filepath.Join(home, "settings.json"), filepath.Join(root, ".pi", "settings.json")} {
+		for _, settings := range [...]string{
+			filepath.Join(home, "settings.json"),
+			filepath.Join(root, ".pi", "settings.json"),
+		} {
 			raw, _ := readBounded(settings, maxProjects) // where there is none, nothing is set
 			take(validText(gjson.GetBytes(raw, "sessionDir").Str), root)
 		}
@@ -103,7 +108,8 @@ func (d *piDecoder) record(rec gjson.Result) {
 		d.part.model.noteModel(rec.Get("modelId").Str, d.start)
 	case "session_info":
 		d.part.setSessionTitle(TitleUser, validText(rec.Get("name").Str))
-	case "thinking_level_change", "compaction", "branch_summary", "label", "custom", "custom_message", "usage", "context_edit":
+	case "thinking_level_change", "compaction", "branch_summary", "label", "custom", "custom_message", "usage",
+		"context_edit":
 	default:
 		d.skipped.unknown(kind)
 	}
@@ -173,7 +179,8 @@ func (d *piDecoder) script(u toolUse, m gjson.Result) {
 	}
 }
 
-// piNumbered is a line of the diffs that Pi shows: its sign, its number and its text. What has none stands for lines that are left out.
+// piNumbered is a line of the diffs that Pi shows: its sign, its number and its text. What has none stands for lines
+// that are left out.
 var piNumbered = lazy.Expr(`^([ +-])\s*\d+ (.*)$`)
 
 // piStatus is the line that Pi puts behind the output of a command that failed.

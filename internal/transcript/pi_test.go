@@ -11,7 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestPiFolders: sessions lie where a variable, or the settings of the user or of the project, say; what lies below such a folder is not looked at.
+// TestPiFolders: sessions lie where a variable, or the settings of the user or of the project, say; what lies below
+// such a folder is not looked at.
 func TestPiFolders(t *testing.T) {
 	for _, c := range []struct {
 		name, variable, user, project, folder string // %s is the home
@@ -69,7 +70,8 @@ func TestPiScripts(t *testing.T) {
 			lines := []string{
 				`{"type":"session","version":3,"id":"01a2","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/work/shop"}`,
 				message(`{"role":"system","content":"You are"}`), message(`{"role":"user","content":"go"}`), call,
-				message(`{"role":"toolResult","toolCallId":"c1","toolName":"codemode",` + c.more + `"content":[{"type":"text","text":"done"}]}`),
+				message(`{"role":"toolResult","toolCallId":"c1","toolName":"codemode",` + c.more +
+					`"content":[{"type":"text","text":"done"}]}`),
 				`{"type":"context_edit","id":"x","timestamp":"2026-11-20T09:00:02.000Z"}`,
 			}
 			opt := transcript.Options{File: transcript.File{NativeID: "01a2"}, Roots: []string{root}}

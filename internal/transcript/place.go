@@ -65,10 +65,12 @@ func newPlaces(roots []string) *places {
 
 // hasDrive reports whether a path is one of Windows: C:\src, C:/src.
 func hasDrive(path string) bool {
-	return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z'
+	return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20) >= 'a' &&
+		(path[0]|0x20) <= 'z'
 }
 
-// slashPath is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
+// slashPath is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one
+// stays.
 func slashPath(path string) string {
 	if filepath.Separator != '/' || !hasDrive(path) {
 		return path
@@ -122,8 +124,8 @@ func (p *places) search(dir string) location {
 	return location{nowhere, ""}
 }
 
-// mayConcern reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or above one, whose files the session
-// may edit.
+// mayConcern reports whether a session that is begun in a folder may be of this repository: it is in a worktree, or
+// above one, whose files the session may edit.
 func (p *places) mayConcern(dir string) bool {
 	return p.whereIs(dir) == inside || filepath.IsAbs(p.asLocalPath(dir)) && p.isAbove(dir)
 }
@@ -289,7 +291,8 @@ func (p *places) toolPath(path, cwd string) string {
 // goneWorktrees is where Claude Code makes worktrees for its agents, below a worktree.
 const goneWorktrees = ".claude/worktrees/"
 
-// withoutGoneWorktree is a path from the root of the worktree that an agent had for itself and that is gone by now: git no longer names it.
+// withoutGoneWorktree is a path from the root of the worktree that an agent had for itself and that is gone by now: git
+// no longer names it.
 func withoutGoneWorktree(rel string) string {
 	if below, ok := strings.CutPrefix(rel, goneWorktrees); ok {
 		if _, path, ok := strings.Cut(below, "/"); ok && path != "" {

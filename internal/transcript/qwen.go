@@ -28,7 +28,10 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 			agent, sub := strings.CutPrefix(stem, "agent-")
 			switch {
 			case ok && sub && filepath.Base(filepath.Dir(dir)) == "subagents":
-				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(agent), AgentID: ledgerName(agent), Parent: ledgerName(filepath.Base(dir))}
+				return File{
+					Path: filepath.Join(dir, entry), NativeID: ledgerName(agent), AgentID: ledgerName(agent),
+					Parent: ledgerName(filepath.Base(dir)),
+				}
 			case ok && filepath.Base(dir) == "chats":
 				return File{Path: filepath.Join(dir, entry), NativeID: ledgerName(stem)}
 			}
@@ -109,8 +112,8 @@ func (d *qwenDecoder) user(rec gjson.Result) {
 	}
 }
 
-// system takes what the program notes: a title that a person gave, and a command that he typed. A command that the user made is told to the model in
-// other words, and then stands for them; what the program does by itself has a result.
+// system takes what the program notes: a title that a person gave, and a command that he typed. A command that the user
+// made is told to the model in other words, and then stands for them; what the program does by itself has a result.
 func (d *qwenDecoder) system(kind string, payload gjson.Result) {
 	switch {
 	case kind == "custom_title":
@@ -126,7 +129,10 @@ func (d *qwenDecoder) system(kind string, payload gjson.Result) {
 }
 
 //nolint:gochecknoglobals // a table
-var qwenCounts = counts{input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount", read: "cachedContentTokenCount", total: "totalTokenCount", cached: true}
+var qwenCounts = counts{
+	input: "promptTokenCount", output: "candidatesTokenCount", thought: "thoughtsTokenCount",
+	read: "cachedContentTokenCount", total: "totalTokenCount", cached: true,
+}
 
 // qwenTools are Gemini's tools, except that a result of Qwen says what was edited.
 //
@@ -142,7 +148,8 @@ func (d *qwenDecoder) result(r, parts gjson.Result) {
 	if !r.Exists() { // a subagent's says no more than the model was told
 		id = parts.Get("0.functionResponse.id").Str
 	}
-	failed := r.Get("status").Exists() && r.Get("status").Str != "success" || parts.Get("0.functionResponse.response.error").Exists()
+	failed := r.Get("status").Exists() && r.Get("status").Str != "success" ||
+		parts.Get("0.functionResponse.response.error").Exists()
 	d.part.setHunks(id, diffHunks(validText(shown.Get("fileDiff").Str)))
 	exit := exitOf(shown.Get("exitCode"))
 	d.endCall(d.part, id, shown.Get("output").Str, exit, failed || exit != nil && *exit != 0)

@@ -34,8 +34,8 @@ func decodeRest(t testing.TB, raw []byte, from int64, opt transcript.Options) tr
 	return doc
 }
 
-// The numbers of assistant texts and tool calls are those of an independent count (the
-// README beside the data); so are those of results of Bash, of those that failed, and of those that begin with a status.
+// The numbers of assistant texts and tool calls are those of an independent count (the README beside the data); so are
+// those of results of Bash, of those that failed, and of those that begin with a status.
 func TestRealTranscripts(t *testing.T) {
 	said, typed, calls, malformed := 0, 0, 0, 0
 	outputs, failed, exits := 0, 0, 0
@@ -48,7 +48,10 @@ func TestRealTranscripts(t *testing.T) {
 			t.Errorf("%s: skipped %+v", id, doc.Skipped)
 		}
 		malformed += doc.Skipped.Malformed
-		for _, o := range decodeRest(t, raw, 0, transcript.Options{File: transcript.File{NativeID: id}, Outputs: true}).Sessions[0].Outputs {
+		for _, o := range decodeRest(t, raw, 0, transcript.Options{
+			File:    transcript.File{NativeID: id},
+			Outputs: true,
+		}).Sessions[0].Outputs {
 			if outputs++; o.Failed {
 				failed++
 			}
@@ -113,7 +116,8 @@ func TestRealGrowth(t *testing.T) {
 			done += doc.Bytes
 			docs = append(docs, doc)
 		}
-		if diff := cmp.Diff(flatten(decodeRest(t, raw, 0, transcript.Options{File: transcript.File{NativeID: cols[0]}, Outputs: true})), flatten(docs...)); diff != "" {
+		if diff := cmp.Diff(flatten(decodeRest(t, raw, 0,
+			transcript.Options{File: transcript.File{NativeID: cols[0]}, Outputs: true})), flatten(docs...)); diff != "" {
 			t.Errorf("%s in %d reads (-want +got)\n%s", cols[0], len(docs), diff)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// folderMemory is what is known of one folder in which an agent keeps the transcripts of all repositories side by side. Which
-// one a transcript belongs to stands in its first lines, and never changes: so each is looked into once, and a folder
-// is listed again only when something was added. A transcript of another repository that rests is a stat call: 3 µs.
+// folderMemory is what is known of one folder in which an agent keeps the transcripts of all repositories side by side.
+// Which one a transcript belongs to stands in its first lines, and never changes: so each is looked into once, and a
+// folder is listed again only when something was added. A transcript of another repository that rests is a stat call: 3
+// µs.
 type folderMemory struct {
 	Dir    string
 	At     int64             // modification time of the folder when it was listed, in nanoseconds; 0: list it again
@@ -46,7 +47,8 @@ func (s folderLayout) locate(ctx context.Context, l finder, dirs ...string) (Fou
 	return l.result(ctx)
 }
 
-// walkShelves looks through folders and, so deep, the folders below them; 1 is these alone. It skips a path that is not absolute.
+// walkShelves looks through folders and, so deep, the folders below them; 1 is these alone. It skips a path that is not
+// absolute.
 func (l *finder) walkShelves(ctx context.Context, s folderLayout, depth int, dirs ...string) {
 	all := folderWalk{finder: l, folderLayout: s, known: map[string]folderMemory{}}
 	for _, k := range l.had.Shelves {

@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// storyCall is a call of a tool as SpecStory writes it. Each agent's calls look otherwise: paths and commands are where a few forms say so.
+// storyCall is a call of a tool as SpecStory writes it. Each agent's calls look otherwise: paths and commands are where
+// a few forms say so.
 type storyCall struct {
 	toolUse
 	files  []storyFile
@@ -47,11 +48,20 @@ var storyPath = [...]*lazy.Regexp{
 // beginsCall is the call that a line begins; nil where it begins none.
 func beginsCall(line string) *storyCall {
 	if m := storyOpen.FindStringSubmatch(line); m != nil {
-		act := map[string]string{"write": session.ActEdit, "read": session.ActRead, "search": session.ActRead, "shell": session.ActRun}[m[1]]
-		return &storyCall{toolUse: toolUse{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
+		act := map[string]string{
+			"write": session.ActEdit, "read": session.ActRead, "search": session.ActRead,
+			"shell": session.ActRun,
+		}[m[1]]
+		return &storyCall{
+			toolUse: toolUse{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`),
+			body: []string{m[4]},
+		}
 	}
 	if m := storyBare.FindStringSubmatch(line); m != nil {
-		return &storyCall{toolUse: toolUse{id: "call", tool: m[1], act: cmp.Or(bareActs[m[1]], claudeTools.acts[m[1]])}, bare: true}
+		return &storyCall{
+			toolUse: toolUse{id: "call", tool: m[1], act: cmp.Or(bareActs[m[1]], claudeTools.acts[m[1]])},
+			bare:    true,
+		}
 	}
 	return nil
 }
@@ -60,8 +70,10 @@ func beginsCall(line string) *storyCall {
 //
 //nolint:gochecknoglobals // a table
 var bareActs = map[string]string{
-	"search_replace": session.ActEdit, "edit_file": session.ActEdit, "write": session.ActEdit, "apply_patch": session.ActEdit, "delete_file": session.ActEdit,
-	"read_file": session.ActRead, "grep": session.ActRead, "grep_search": session.ActRead, "list_dir": session.ActRead, "codebase_search": session.ActRead,
+	"search_replace": session.ActEdit, "edit_file": session.ActEdit, "write": session.ActEdit,
+	"apply_patch": session.ActEdit, "delete_file": session.ActEdit,
+	"read_file": session.ActRead, "grep": session.ActRead, "grep_search": session.ActRead, "list_dir": session.ActRead,
+	"codebase_search":  session.ActRead,
 	"run_terminal_cmd": session.ActRun,
 }
 
@@ -133,7 +145,8 @@ func (c *storyCall) addPath(line string) {
 	}
 }
 
-// addCode takes code: a command, a diff of the file that was named last, or all that a file holds, which is named behind it.
+// addCode takes code: a command, a diff of the file that was named last, or all that a file holds, which is named
+// behind it.
 func (c *storyCall) addCode(lang string, lines []string) {
 	text := strings.Join(lines, "\n")
 	switch last := len(c.files) - 1; {
@@ -141,7 +154,8 @@ func (c *storyCall) addCode(lang string, lines []string) {
 		c.cmd = text
 	case c.act == session.ActEdit && lang == "diff" && last >= 0:
 		c.files[last].diff += text + "\n"
-	case c.act == session.ActEdit && lang != "diff" && last < 0 && strings.EqualFold(strings.TrimSuffix(c.tool, "_file"), "write"):
+	case c.act == session.ActEdit && lang != "diff" && last < 0 &&
+		strings.EqualFold(strings.TrimSuffix(c.tool, "_file"), "write"):
 		c.files = []storyFile{{whole: text}}
 	}
 }

@@ -81,9 +81,11 @@ type rows struct {
 	prepared map[string]*sql.Stmt // by their text; they are closed with the database
 }
 
-// each hands on the rows of a statement, as long as turnTime lasts: then there are more. A row that can't be read is left
-// out by visit, which says so by no error.
-func (r *rows) each(ctx context.Context, visit func(scan func(...any) error) error, statement string, args ...any) (more bool, err error) {
+// each hands on the rows of a statement, as long as turnTime lasts: then there are more. A row that can't be read is
+// left out by visit, which says so by no error.
+func (r *rows) each(ctx context.Context, visit func(scan func(...any) error) error, statement string,
+	args ...any,
+) (more bool, err error) {
 	query := r.prepared[statement]
 	if query == nil {
 		if query, err = r.db.PrepareContext(ctx, statement); err != nil {

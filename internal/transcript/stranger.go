@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stranger is the transcript of a session that was begun in another repository, or in none. It concerns this one where the session goes there, or edits a
-// file there.
+// stranger is the transcript of a session that was begun in another repository, or in none. It concerns this one where
+// the session goes there, or edits a file there.
 type stranger struct {
 	File
 	cwd string // where it was begun
@@ -21,7 +21,8 @@ type stranger struct {
 // unknownFolder stands for where a session was begun that was not begun here.
 const unknownFolder = "?"
 
-// searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that; if the last call is longer ago, since then.
+// searchedFor is how long a transcript is searched after its last change, where Env.Search bounds that; if the last
+// call is longer ago, since then.
 const (
 	searchedFor = 7 * 24 * time.Hour
 	secondsADay = 24 * 60 * 60
@@ -41,8 +42,8 @@ func (l *finder) isSearched(f File, cwd string) bool {
 	return l.env.Search == 0 || f.ModTime.After(l.since) || l.had.Searched[f.Path] == visited || l.places.mayConcern(cwd)
 }
 
-// search takes of the strangers those that concern the repository; the latest first, as long as there is something left to spend. Of one that grows,
-// each byte is looked at once, another one when it changed.
+// search takes of the strangers those that concern the repository; the latest first, as long as there is something left
+// to spend. Of one that grows, each byte is looked at once, another one when it changed.
 func (l *finder) search(ctx context.Context) (found []File) {
 	slices.SortStableFunc(l.strangers, func(a, b stranger) int { return b.ModTime.Compare(a.ModTime) })
 	for _, s := range l.strangers {
@@ -71,8 +72,8 @@ func (l *finder) search(ctx context.Context) (found []File) {
 	return found
 }
 
-// searchIn looks in a stranger, from an offset on, for a record that was made in a worktree, or names one and a tool that edits. It returns how far it
-// looked, or visited.
+// searchIn looks in a stranger, from an offset on, for a record that was made in a worktree, or names one and a tool
+// that edits. It returns how far it looked, or visited.
 func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, error) {
 	in, from, err := l.open(ctx, s.File, from)
 	if err != nil {
@@ -106,7 +107,8 @@ func (l *finder) searchIn(ctx context.Context, s stranger, from int64) (int64, e
 	}
 }
 
-// open opens a transcript as Decode gets it, from the beginning of the line on that an offset lies in: it may have grown since.
+// open opens a transcript as Decode gets it, from the beginning of the line on that an offset lies in: it may have
+// grown since.
 func (l *finder) open(ctx context.Context, f File, offset int64) (in io.ReadCloser, from int64, err error) {
 	if opener, ok := l.agent.(Opener); ok && f.ReadWhole {
 		in, err = opener.Open(ctx, Options{File: f, Roots: l.env.Roots})

@@ -15,16 +15,24 @@ import (
 // TestSurvey: what changed in an agent's form shows, by version; what is read well shows nothing.
 func TestSurvey(t *testing.T) {
 	head := func(version string) string {
-		return codexRecord(0, "session_meta", strings.Replace(codexMeta, "0.140.0", version, 1)+"}") + "\n" + codexEvent(1, `{"type":"user_message","message":"go"}`)
+		return codexRecord(0, "session_meta", strings.Replace(codexMeta, "0.140.0", version, 1)+"}") + "\n" +
+			codexEvent(1, `{"type":"user_message","message":"go"}`)
 	}
 	repeat := func(line string) string { return strings.Repeat("\n"+line, 20) }
 	call := codexItem(2, `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c"}`)
 	result := codexItem(2, `{"type":"function_call_output","call_id":"c","output":"Process exited with code 0"}`)
 	for _, c := range []struct{ name, version, lines, want string }{
 		{"as it is read", "0.171.0", repeat(call + "\n" + result), ""},
-		{"calls that say nothing", "0.180.0", repeat(codexItem(2, `{"type":"function_call","name":"do","arguments":"{}","call_id":"c"}`) + "\n" + result), "20 of 20 calls without a command or path"},
+		{
+			"calls that say nothing", "0.180.0", repeat(codexItem(2,
+				`{"type":"function_call","name":"do","arguments":"{}","call_id":"c"}`) + "\n" + result),
+			"20 of 20 calls without a command or path",
+		},
 		{"results that are gone", "0.180.0", repeat(call), "20 of 20 calls without a result"},
-		{"events that nobody knows", "0.180.0", repeat(codexEvent(2, `{"type":"dreamt"}`)), "20 of 22 records of an unknown kind"},
+		{
+			"events that nobody knows", "0.180.0", repeat(codexEvent(2, `{"type":"dreamt"}`)),
+			"20 of 22 records of an unknown kind",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := transcript.File{Path: filepath.Join(t.TempDir(), "a.jsonl"), NativeID: "019ed836-b1da-78f1-8a0c-e598363d10f4"}
@@ -102,7 +110,14 @@ func TestCompareVersions(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"2.1.39", "2.1.118", -1}, {"0.171.0", "0.171.0", 0}, {"1.0", "0.999.9", 1}, {"v1.2.3-beta", "1.2.3", 0}, {"", "1", -1}, {"99999999999", "1", 1}} {
+	}{
+		{"2.1.39", "2.1.118", -1},
+		{"0.171.0", "0.171.0", 0},
+		{"1.0", "0.999.9", 1},
+		{"v1.2.3-beta", "1.2.3", 0},
+		{"", "1", -1},
+		{"99999999999", "1", 1},
+	} {
 		if got := transcript.CompareVersions(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %d", c.a, c.b, got)
 		}

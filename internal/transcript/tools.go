@@ -9,14 +9,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// toolForms describes the tools of an agent: what each tool does, and which members of its input hold paths, contents and commands.
+// toolForms describes the tools of an agent: what each tool does, and which members of its input hold paths, contents
+// and commands.
 type toolForms struct {
 	acts  map[string]string // by the name of a tool that touches files or runs commands: session.ToolCall.Act
 	paths []string          // members that may name the file; the first one that is there counts
-	// Members of an edit: all that the file shall hold, a text to be replaced, and what comes in its place. An edit without a path may hold
-	// a patch instead (patch.go).
+	// Members of an edit: all that the file shall hold, a text to be replaced, and what comes in its place. An edit
+	// without a path may hold a patch instead (patch.go).
 	content, old, now string
-	// Only the result of an edit tells what was edited, or whether it was: a read ends before an edit whose result is not there yet.
+	// Only the result of an edit tells what was edited, or whether it was: a read ends before an edit whose result is not
+	// there yet.
 	editNeedsResult bool
 }
 
@@ -86,8 +88,8 @@ func commandIn(input gjson.Result) string {
 	return ""
 }
 
-// requestedEdits is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in the place of another. They may
-// ask for several of these.
+// requestedEdits is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in
+// the place of another. They may ask for several of these.
 func requestedEdits(paths []string, args gjson.Result, whole, old, now string) []Edit {
 	e := Edit{Path: paths[0]}
 	if all := args.Get(whole); all.Type == gjson.String {

@@ -9,12 +9,13 @@ import (
 // counts says under which names an agent's record counts the tokens of one request. An empty one is not counted there.
 type counts struct {
 	input, output, thought, read, written, cost string
-	total                                       string // of all of these: whether the output includes what was thought depends on who answered
-	cached                                      bool   // input includes what was read from a cache or written to one
+	// of all of these: whether the output includes what was thought depends on who answered
+	total  string
+	cached bool // input includes what was read from a cache or written to one
 }
 
-// addUsage takes what a record says that a request took: once for each request of the read, as the largest of its records says it. The ID is
-// what the agent calls the request; without one nothing is counted.
+// addUsage takes what a record says that a request took: once for each request of the read, as the largest of its
+// records says it. The ID is what the agent calls the request; without one nothing is counted.
 func (d *decoder) addUsage(p *part, id, model string, rec gjson.Result, names counts) {
 	if p.where != inside && p.where != unknown || !rec.IsObject() || id == "" {
 		return

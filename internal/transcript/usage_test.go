@@ -46,7 +46,8 @@ func TestUsage(t *testing.T) {
 			transcript.ClaudeCode{},
 			[]string{
 				user(1, `"why?"`),
-				`{"cwd":"/work/other","sessionId":"` + sid + `","type":"assistant","timestamp":"2026-02-03T10:00:02.500Z","message":{"id":"m1","model":"big","content":[{"type":"text","text":"So."}],"usage":{"input_tokens":3,"output_tokens":1}}}`,
+				`{"cwd":"/work/other","sessionId":"` + sid +
+					`","type":"assistant","timestamp":"2026-02-03T10:00:02.500Z","message":{"id":"m1","model":"big","content":[{"type":"text","text":"So."}],"usage":{"input_tokens":3,"output_tokens":1}}}`,
 				rec("assistant", 3, `"message":{"id":"m2","model":"big","content":[{"type":"text","text":"Back."}],"usage":{"input_tokens":5,"output_tokens":2}}`),
 			},
 			[]session.Usage{{Request: request("m2"), Turn: 2, Input: 5, Output: 2}},
@@ -89,9 +90,12 @@ func TestUsage(t *testing.T) {
 			"qwen-code: output may include thoughts",
 			transcript.Qwen{},
 			[]string{
-				`{"uuid":"u1","sessionId":"x","timestamp":"2026-11-20T09:00:01.000Z","type":"user","cwd":"` + root + `","message":{"parts":[{"text":"why?"}]}}`,
-				`{"uuid":"u2","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root + `","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"cachedContentTokenCount":10}}`,
-				`{"uuid":"u3","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root + `","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":34,"cachedContentTokenCount":10}}`,
+				`{"uuid":"u1","sessionId":"x","timestamp":"2026-11-20T09:00:01.000Z","type":"user","cwd":"` + root +
+					`","message":{"parts":[{"text":"why?"}]}}`,
+				`{"uuid":"u2","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root +
+					`","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"cachedContentTokenCount":10}}`,
+				`{"uuid":"u3","sessionId":"x","timestamp":"2026-11-20T09:00:02.000Z","type":"assistant","cwd":"` + root +
+					`","model":"q","message":{"parts":[{"text":"So."}]},"usageMetadata":{"promptTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":34,"cachedContentTokenCount":10}}`,
 			},
 			[]session.Usage{
 				{Request: request("u2"), Turn: 1, Input: 20, Output: 6, CacheRead: 10},
@@ -102,18 +106,25 @@ func TestUsage(t *testing.T) {
 			"copilot-cli: older versions count the output only",
 			transcript.Copilot{},
 			[]string{
-				`{"type":"session.start","timestamp":"2026-11-20T09:00:00.000Z","data":{"sessionId":"x","context":{"cwd":"` + root + `"}}}`,
+				`{"type":"session.start","timestamp":"2026-11-20T09:00:00.000Z","data":{"sessionId":"x","context":{"cwd":"` + root +
+					`"}}}`,
 				`{"type":"user.message","timestamp":"2026-11-20T09:00:01.000Z","data":{"content":"why?"}}`,
 				`{"type":"assistant.message","timestamp":"2026-11-20T09:00:02.000Z","data":{"messageId":"m","model":"gpt","content":"So.","outputTokens":17}}`,
 				`{"type":"session.usage_record","timestamp":"2026-11-20T09:00:03.000Z","data":{"usage":{"model":"gpt","inputTokens":30,"outputTokens":5,"cacheReadTokens":10,"apiCallId":"c"}}}`,
 				`{"type":"assistant.message","timestamp":"2026-11-20T09:00:03.000Z","data":{"messageId":"n","apiCallId":"c","model":"gpt","content":"Done.","outputTokens":5}}`,
 			},
-			[]session.Usage{{Request: request("m"), Turn: 1, Output: 17}, {Request: request("c"), Turn: 1, Input: 20, Output: 5, CacheRead: 10}},
+			[]session.Usage{
+				{Request: request("m"), Turn: 1, Output: 17},
+				{Request: request("c"), Turn: 1, Input: 20, Output: 5, CacheRead: 10},
+			},
 		},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
-			opt := transcript.Options{File: transcript.File{NativeID: sid, Cwd: root}, Roots: []string{root}, OtherRepos: map[string]bool{"/work/other": true}}
+			opt := transcript.Options{
+				File: transcript.File{NativeID: sid, Cwd: root}, Roots: []string{root},
+				OtherRepos: map[string]bool{"/work/other": true},
+			}
 			doc, err := c.agent.Decode(context.Background(), strings.NewReader(strings.Join(c.lines, "\n")+"\n"), opt)
 			if err != nil || len(doc.Sessions) != 1 {
 				t.Fatal(doc, err)
@@ -140,8 +151,8 @@ func usageOf(parts ...[]session.Usage) (requests int, total session.Usage) {
 	return len(by), total
 }
 
-// TestRealUsage compares with an independent count of the same files, and a session that is read in pieces, as one captured at several commits,
-// with the same session read at once.
+// TestRealUsage compares with an independent count of the same files, and a session that is read in pieces, as one
+// captured at several commits, with the same session read at once.
 func TestRealUsage(t *testing.T) {
 	requests, total := 0, session.Usage{}
 	for id, raw := range harness.Transcripts(t) {
@@ -169,11 +180,13 @@ func TestRealUsage(t *testing.T) {
 		}
 	}
 	harness.Equal(t, "requests", 4367, requests)
-	harness.Equal(t, "total", session.Usage{Input: 114880, Output: 399402, CacheRead: 397041819, CacheWrite: 18199135}, total)
+	harness.Equal(t, "total", session.Usage{Input: 114880, Output: 399402, CacheRead: 397041819, CacheWrite: 18199135},
+		total)
 }
 
-// TestRealAgentsUsage compares with an independent count of the same files: of Codex what each request took, which is its running total but for one
-// request of 019eef3d that has no record; of OpenCode and Gemini what makes up the total of each answer.
+// TestRealAgentsUsage compares with an independent count of the same files: of Codex what each request took, which is
+// its running total but for one request of 019eef3d that has no record; of OpenCode and Gemini what makes up the total
+// of each answer.
 func TestRealAgentsUsage(t *testing.T) {
 	type count struct {
 		Requests            int
@@ -225,7 +238,8 @@ func TestRealAgentsUsage(t *testing.T) {
 				doc = decodeAll(t, transcript.Codex{}, raw, transcript.Options{Roots: []string{realRoot(raw)}})
 			case "copilot":
 				raw = fromWindows(raw)
-				doc = decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
+				doc = decodeAll(t, transcript.Copilot{}, raw,
+					transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
 			case "gemini":
 				doc = readGemini(t, id, raw)
 			case "opencode":
@@ -254,7 +268,8 @@ func TestDroidTokens(t *testing.T) {
 		if err := os.WriteFile(strings.TrimSuffix(path, ".jsonl")+".settings.json", []byte(settings), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		doc, err := transcript.Droid{}.Decode(context.Background(), strings.NewReader(lines), transcript.Options{File: transcript.File{Path: path, NativeID: "d2"}, Roots: []string{root}})
+		doc, err := transcript.Droid{}.Decode(context.Background(), strings.NewReader(lines),
+			transcript.Options{File: transcript.File{Path: path, NativeID: "d2"}, Roots: []string{root}})
 		if err != nil || len(doc.Sessions) != 1 {
 			t.Fatal(doc, err)
 		}
@@ -272,7 +287,8 @@ func TestDroidTokens(t *testing.T) {
 		part := session.Session{Usage: read(c.settings)}
 		whole.Absorb(part, session.Whole)
 		requests, total := usageOf(whole.Usage)
-		if want := (session.Usage{Input: c.input, Output: c.output, CacheRead: 2, CacheWrite: 1}); requests != 1 || total != want {
+		if want := (session.Usage{Input: c.input, Output: c.output, CacheRead: 2, CacheWrite: 1}); requests != 1 ||
+			total != want {
 			t.Errorf("%d requests took %+v, want %+v", requests, total, want)
 		}
 	}

@@ -56,7 +56,8 @@ func makeTimeline(r *request) (page, error) {
 	out := timelinePage{Form: f}
 	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
 	all, err := r.at.Log(r, ask.LogRequest{
-		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Verified: f.verified(), Times: ask.Times{Since: f.Since, Until: f.Until},
+		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Verified: f.verified(),
+		Times: ask.Times{Since: f.Since, Until: f.Until},
 	})
 	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
@@ -64,7 +65,8 @@ func makeTimeline(r *request) (page, error) {
 		return p, err
 	}
 	link := func(from int) string {
-		return r.To("timeline", "from", from, "author", f.Author, "agent", f.Agent, "since", f.Since, "until", f.Until, "signature", f.Signature)
+		return r.To("timeline", "from", from, "author", f.Author, "agent", f.Agent, "since", f.Since, "until", f.Until,
+			"signature", f.Signature)
 	}
 	shown := all[min(from, len(all)):]
 	if len(shown) > eventsShown {
@@ -75,7 +77,10 @@ func makeTimeline(r *request) (page, error) {
 	}
 	zone := r.Now().Location()
 	for _, c := range shown {
-		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
+		out.add(event{
+			Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit),
+			Tied: c.Commit != nouns.ZeroSHA,
+		},
 			func(stamp string) string { return result.FormatTime(stamp, zone, "Monday, 2 January 2006") })
 	}
 	if !r.Static {
@@ -173,7 +178,8 @@ func makeFile(r *request) (page, error) {
 		out.Why = "This file is empty."
 	}
 	if out.Why == "" {
-		if err := out.explainLines(r, text); err != nil && r.Err() == nil { // git may lack a part of the history, or take too long for it
+		// git may lack a part of the history, or take too long for it
+		if err := out.explainLines(r, text); err != nil && r.Err() == nil {
 			out.Why = fmt.Sprintf("Where its lines come from can't be told: %v.", err)
 		}
 	}
@@ -192,7 +198,10 @@ var errNoFile = fmt.Errorf("no file of that name, and no session that touched on
 
 // findMentioning finds the sessions that touched a file whose lines can't be asked for.
 func (f *filePage) findMentioning(r *request) error {
-	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true}})
+	found, err := r.at.Recall(r, ask.Question{
+		Long:    true,
+		Request: ask.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true},
+	})
 	f.Hits = hits(found.Recall, "")
 	return err
 }
@@ -219,8 +228,8 @@ func (f *filePage) explainLines(r *request, text []string) error {
 	return nil
 }
 
-// groupLines puts consecutive lines of one commit together, as blame pages do, and names the session that wrote most of them. Filler belongs to the lines
-// above it.
+// groupLines puts consecutive lines of one commit together, as blame pages do, and names the session that wrote most of
+// them. Filler belongs to the lines above it.
 func (f *filePage) groupLines(why result.Recall, text []string) {
 	commits := commitOfLine(why.Why)
 	for n := f.From; n <= f.To; n++ {
@@ -250,8 +259,8 @@ func commitOfLine(why *result.Why) map[int]string {
 	return out
 }
 
-// label names the session that wrote most of the lines of a part. Where none is known to have written any, the label is empty: who only made the commit, or
-// wrote to the file, is in the list of sessions.
+// label names the session that wrote most of the lines of a part. Where none is known to have written any, the label is
+// empty: who only made the commit, or wrote to the file, is in the list of sessions.
 func (f *filePage) label(p *part, why *result.Why) {
 	most := 0
 	for i := range f.Hits {

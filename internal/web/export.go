@@ -15,15 +15,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/gate"
 )
 
-// exportedFiles is how many pages of files an export has: those that most sessions touched. Each asks git for the history of its lines.
+// exportedFiles is how many pages of files an export has: those that most sessions touched. Each asks git for the
+// history of its lines.
 const exportedFiles = 200
 
 // staticPolicy is policy for files, of which some browsers say that each has an origin of its own.
 const staticPolicy = "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 
-// Export writes the pages as files of the user's own that link to each other, beginning with index.html, the list of all sessions; search needs a server. The folder must be
-// empty or new. Progress is told after each page: how many are written, and how many are known to be left. It returns how many pages
-// there are. A page that can't be made says so in its place, and its error is returned when all others are written.
+// Export writes the pages as files of the user's own that link to each other, beginning with index.html, the list of
+// all sessions; search needs a server. The folder must be empty or new. Progress is told after each page: how many are
+// written, and how many are known to be left. It returns how many pages there are. A page that can't be made says so in
+// its place, and its error is returned when all others are written.
 func (s *Site) Export(ctx context.Context, dir string, progress func(done, left int)) (int, error) {
 	if err := prepareFolder(dir); err != nil {
 		return 0, err

@@ -9,7 +9,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/web/world"
 )
 
-// TestGroupPages checks that a search finds in all repositories of a group, that what it found is read in its own, and that no other one is.
+// TestGroupPages checks that a search finds in all repositories of a group, that what it found is read in its own, and
+// that no other one is.
 func TestGroupPages(t *testing.T) {
 	w := world.Team(t)
 	team := w.Dir
@@ -50,7 +51,8 @@ func TestGroupPages(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 	}
-	if _, doc := v.Page("sessions?in=" + shop); !slices.Contains(world.TextsOf(doc, "status"), "1 to 1 of 1 session and memories, the latest first") {
+	if _, doc := v.Page("sessions?in=" + shop); !slices.Contains(world.TextsOf(doc, "status"),
+		"1 to 1 of 1 session and memories, the latest first") {
 		t.Errorf("the shop's list says %q", world.TextsOf(doc, "status"))
 	}
 }

@@ -19,10 +19,11 @@ import (
 
 // Server answers whoever has its address, on this machine.
 //
-// Every user and every page of the web that a browser here shows can reach a port of 127.0.0.1. So a request is answered only if
-// it names the server as its host (a name of somebody else's may be made to lead here), if no page of another origin made it, and if it has
-// the token of the address, or the cookie that the token was exchanged for. Browsers send a cookie of 127.0.0.1 to every port there, but
-// to no other folder: pages lie in one that nobody else has.
+// Every user and every page of the web that a browser here shows can reach a port of 127.0.0.1. So a request is
+// answered only if it names the server as its host (a name of somebody else's may be made to lead here), if no page of
+// another origin made it, and if it has the token of the address, or the cookie that the token was exchanged for.
+// Browsers send a cookie of 127.0.0.1 to every port there, but to no other folder: pages lie in one that nobody else
+// has.
 type Server struct {
 	site   *Site
 	listen net.Listener
@@ -61,8 +62,8 @@ func (s *Site) secret(bytes int) (string, error) {
 	return hex.EncodeToString(b), err
 }
 
-// Address is one that opens the pages, with a token of its own. One that works once may be told to a program: whoever sees its
-// arguments comes too late.
+// Address is one that opens the pages, with a token of its own. One that works once may be told to a program: whoever
+// sees its arguments comes too late.
 func (v *Server) Address(once bool) (string, error) {
 	token, err := v.site.secret(32)
 	if err != nil {
@@ -123,7 +124,10 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isCrossOrigin(r):
 		writeRefusal(w, http.StatusForbidden, "another page led here: type or paste the address")
 	case inside && token != "" && v.redeemToken(token):
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: v.cookie, Path: v.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{
+			Name: cookieName, Value: v.cookie, Path: v.folder, HttpOnly: true,
+			SameSite: http.SameSiteStrictMode,
+		})
 		q := r.URL.Query()
 		q.Del("token")
 		w.Header().Set("Location", strings.TrimSuffix(r.URL.Path+"?"+q.Encode(), "?"))
@@ -200,7 +204,10 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 
 // asset is a file that pages need, and its type.
 func asset(name string) ([]byte, string, error) {
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	kinds := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+		".svg": "image/svg+xml",
+	}
 	kind := kinds[path.Ext(name)]
 	if kind == "" {
 		return nil, "", fs.ErrNotExist

@@ -13,7 +13,10 @@ import (
 // An answer of the command holds for some minutes, and then it is asked again.
 func TestRightsHold(t *testing.T) {
 	now, asked := time.Unix(0, 0), filepath.Join(t.TempDir(), "asked")
-	s := &Site{process: workspace.Process{Env: os.Environ(), Now: func() time.Time { return now }, Warn: func(err error) { t.Log(err) }}}
+	s := &Site{process: workspace.Process{
+		Env: os.Environ(), Now: func() time.Time { return now },
+		Warn: func(err error) { t.Log(err) },
+	}}
 	s.Rights(fmt.Sprintf("echo >>%s; f() { test $1 = alice -a $(wc -l <%[1]s) -lt 3; }; f", asked))
 	for _, step := range []struct {
 		after time.Duration

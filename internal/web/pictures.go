@@ -83,7 +83,10 @@ func newCalendar(days []result.Day) (out calendar) {
 	const size, left, top = 13, 30, 18
 	for day := monday; !day.After(last); day = day.AddDate(0, 0, 1) {
 		week, weekday := int(day.Sub(monday).Hours()/24)/7, (int(day.Weekday())+6)%7
-		c := cell{X: left + week*size, Y: top + weekday*size, Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[day.Format(time.DateOnly)], "session")}
+		c := cell{
+			X: left + week*size, Y: top + weekday*size,
+			Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[day.Format(time.DateOnly)], "session"),
+		}
 		if n := on[day.Format(time.DateOnly)]; n > 0 {
 			c.Level = 1 + (n-1)*3/max(out.Most-1, 1)
 		}
@@ -230,7 +233,8 @@ func makeLines(r *request) (page, error) {
 	return p, nil
 }
 
-// treemap parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side, each as long as its tiles grow squarer.
+// treemap parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side,
+// each as long as its tiles grow squarer.
 func treemap(rows []ownersRow) (out []tile) {
 	left := 0.0
 	for _, r := range rows {
@@ -338,7 +342,8 @@ func (r *request) turnStrip(s *result.Session) (out strip, err error) {
 			add(i, 32, "failed")
 		}
 		if n := len(out.Rows) - 1; n >= 0 {
-			out.Rows[n].Calls, out.Rows[n].Edits, out.Rows[n].Failed = out.Rows[n].Calls+t.Calls, out.Rows[n].Edits+t.Edits, out.Rows[n].Failed+t.Failed
+			out.Rows[n].Calls, out.Rows[n].Edits, out.Rows[n].Failed = out.Rows[n].Calls+t.Calls, out.Rows[n].Edits+t.Edits,
+				out.Rows[n].Failed+t.Failed
 		}
 	}
 	for _, c := range s.Commits {
@@ -351,7 +356,8 @@ func (r *request) turnStrip(s *result.Session) (out strip, err error) {
 			i = len(turns) - 1
 		}
 		add(i, 48, "commit")
-		if n := slices.IndexFunc(out.Rows, func(r stripRow) bool { return r.Turn > turns[i].Turn }); n != 0 && len(out.Rows) > 0 {
+		if n := slices.IndexFunc(out.Rows, func(r stripRow) bool { return r.Turn > turns[i].Turn }); n != 0 &&
+			len(out.Rows) > 0 {
 			n = cmp.Or(max(n, 0), len(out.Rows)) - 1
 			out.Rows[n].Commits = append(out.Rows[n].Commits, string(made.OID))
 		}

@@ -43,14 +43,18 @@ func TestTiles(t *testing.T) {
 		for i := range n {
 			lines := 1 + (n-i)*(n-i)*17
 			sum += lines
-			rows = append(rows, ownersRow{Lines: result.Lines{Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3, NoSession: lines / 2}, Name: "日本語.go"})
+			rows = append(rows, ownersRow{Lines: result.Lines{
+				Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3,
+				NoSession: lines / 2,
+			}, Name: "日本語.go"})
 		}
 		covered := map[[2]int]string{}
 		for _, tile := range treemap(rows) {
 			if want := mapWidth * mapHeight * tile.Lines.Lines / sum; want > 2000 && (tile.W+2)*(tile.H+2)*100 < want*90 {
 				t.Errorf("%d tiles: %d×%d for an area of %d", n, tile.W, tile.H, want)
 			}
-			if tile.X < 0 || tile.Y < 0 || tile.X+tile.W > mapWidth || tile.Y+tile.H > mapHeight || tile.WroteW+tile.NoSessionW+tile.UnknownW != tile.W {
+			if tile.X < 0 || tile.Y < 0 || tile.X+tile.W > mapWidth || tile.Y+tile.H > mapHeight ||
+				tile.WroteW+tile.NoSessionW+tile.UnknownW != tile.W {
 				t.Errorf("%d tiles: %+v", n, tile)
 			}
 			for x := tile.X; x < tile.X+tile.W; x += 5 {
@@ -66,7 +70,11 @@ func TestTiles(t *testing.T) {
 }
 
 func TestCalendar(t *testing.T) {
-	c := newCalendar([]result.Day{{Day: "2020-01-01", Sessions: 99}, {Day: "2026-03-03", Sessions: 1}, {Day: "2026-03-04", Sessions: 5}})
+	c := newCalendar([]result.Day{
+		{Day: "2020-01-01", Sessions: 99},
+		{Day: "2026-03-03", Sessions: 1},
+		{Day: "2026-03-04", Sessions: 5},
+	})
 	last := c.Cells[len(c.Cells)-1]
 	harness.Equal(t, "the last day", cell{30 + 52*13, 18 + 2*13, 4, "4 Mar 2026: 5 sessions"}, last)
 	harness.Equal(t, "days, the most", []int{52*7 + 3, 2, 5}, []int{len(c.Cells), len(c.Days), c.Most})

@@ -16,14 +16,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Behind a proxy that logs people in, a command of the owner says which repositories a person may read. It is run with the name that the proxy
-// gives in a header, and the address of a repository's remote; a status other than 0 is a no. So is everything that goes wrong: no name, or
-// two; no remote; a command that can't be run, or is not done in time.
+// Behind a proxy that logs people in, a command of the owner says which repositories a person may read. It is run with
+// the name that the proxy gives in a header, and the address of a repository's remote; a status other than 0 is a no.
+// So is everything that goes wrong: no name, or two; no remote; a command that can't be run, or is not done in time.
 
 // visitorHeader is where the proxy says who asks.
 const visitorHeader = "X-Forwarded-User"
 
-// How long an answer holds, how long the command may take, and how many answers are kept before old ones are looked for.
+// How long an answer holds, how long the command may take, and how many answers are kept before old ones are looked
+// for.
 const (
 	rightsHold = 2 * time.Minute
 	rightsTime = 15 * time.Second
@@ -54,7 +55,8 @@ func (s *Site) Rights(command string) {
 	s.rights = &rights{command: command, process: s.process, known: map[[2]string]*right{}}
 }
 
-// proxyUser is the name that a proxy gives; "" unless it is one that means the same to every command: no option, path or number of a user.
+// proxyUser is the name that a proxy gives; "" unless it is one that means the same to every command: no option, path
+// or number of a user.
 func proxyUser(h http.Header) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._@+-", r)
@@ -66,7 +68,8 @@ func proxyUser(h http.Header) string {
 	return names[0]
 }
 
-// visible opens what somebody may read of a repository: what the remote holds that gives the right, and nothing that lies in this clone besides.
+// visible opens what somebody may read of a repository: what the remote holds that gives the right, and nothing that
+// lies in this clone besides.
 func (r *rights) visible(ctx context.Context, person string, w *workspace.Workspace) (*workspace.Workspace, error) {
 	conf, err := w.Settings()
 	if err != nil || person == "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/web/world"
 )
 
-// TestRights asks as a proxy does, with the name of who logged in: nobody is shown, or told of, what the command does not let them read.
+// TestRights asks as a proxy does, with the name of who logged in: nobody is shown, or told of, what the command does
+// not let them read.
 func TestRights(t *testing.T) {
 	w := world.Team(t)
 	team := w.Dir
@@ -67,7 +68,12 @@ exit 1
 			{"who may read none", "sessions", []string{"bob"}, 403, "you may read none", "Carts"},
 			{"a command that fails", "sessions", []string{"dave"}, 403, "you may read none", "Carts"},
 			{"another repository's page", "sessions?in=" + w.At("home/client"), []string{"alice"}, 404, "no such page", "Carts"},
-			{"a repository without a remote", "sessions?in=" + w.At("home/local"), []string{"carol"}, 404, "no such page", "Carts"},
+			{
+				"a repository without a remote", "sessions?in=" + w.At("home/local"),
+				[]string{"carol"},
+				404, "no such page",
+				"Carts",
+			},
 			{"who may read all", "?q=cart", []string{"carol"}, 200, "Carts of the client", "local"},
 		} {
 			if flags == nil && (strings.Contains(test.page, "in=") || strings.Contains(test.has, "client")) {
@@ -89,7 +95,8 @@ exit 1
 				}
 				defer answer.Body.Close()
 				body, err := io.ReadAll(answer.Body)
-				if err != nil || answer.StatusCode != test.status || !strings.Contains(string(body), test.has) || strings.Contains(string(body), test.hasNo) {
+				if err != nil || answer.StatusCode != test.status || !strings.Contains(string(body), test.has) ||
+					strings.Contains(string(body), test.hasNo) {
 					t.Errorf("%s as %q: status %d, %v\n%s", test.page, test.who, answer.StatusCode, err, body)
 				}
 			})
@@ -97,7 +104,8 @@ exit 1
 	}
 }
 
-// TestVisitorSeesTheRemote: whoever is shown pages by the rights of a remote sees what that remote has, and nothing else of the clone that shows them.
+// TestVisitorSeesTheRemote: whoever is shown pages by the rights of a remote sees what that remote has, and nothing
+// else of the clone that shows them.
 func TestVisitorSeesTheRemote(t *testing.T) {
 	const hidden = "zqhidden"
 	w := world.Team(t)
@@ -127,8 +135,10 @@ func TestVisitorSeesTheRemote(t *testing.T) {
 		t.Errorf("what the remote has is not found:\n%s", found)
 	}
 	for _, page := range []string{
-		"?q=Frankfurt", "?kind=record", "?kind=memory", "sessions", "timeline", "files", "files?name=unpush", "file?path=src/auth/jwt.go",
-		"file?path=unpushed.go", "pictures", "lines", "together", "commit?rev=" + unpushed, "commit?rev=" + unpushed[:7], "commit?rev=" + stashed, "commit?rev=stash",
+		"?q=Frankfurt", "?kind=record", "?kind=memory", "sessions", "timeline", "files", "files?name=unpush",
+		"file?path=src/auth/jwt.go",
+		"file?path=unpushed.go", "pictures", "lines", "together", "commit?rev=" + unpushed, "commit?rev=" + unpushed[:7],
+		"commit?rev=" + stashed, "commit?rev=stash",
 		"commit?rev=HEAD", "commit?rev=:/Unpushed", "commit?rev=" + unpushed + "^!", "commit?rev=refs/stash",
 	} {
 		if said := v.Any(page); strings.Contains(said, hidden) {

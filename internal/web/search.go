@@ -52,7 +52,10 @@ func makeSearch(r *request) (page, error) {
 	out := searchPage{Form: readForm(r)}
 	f := out.Form
 	most := max(1, r.queryNumber("n", foundShown, foundMost))
-	req := ask.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Verified: f.verified(), Times: ask.Times{Since: f.Since, Until: f.Until}}
+	req := ask.Request{
+		Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true,
+		Verified: f.verified(), Times: ask.Times{Since: f.Since, Until: f.Until},
+	}
 	if f.Path != "" {
 		req.Path = []string{f.Path}
 	}
@@ -110,7 +113,8 @@ func (r *request) recall(q ask.Question) (ask.Found, error) {
 func readForm(r *request) form {
 	get := func(key string) string { return strings.TrimSpace(r.query.Get(key)) }
 	f := form{
-		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"), Kind: get("kind"), Signature: get("signature"),
+		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"),
+		Kind: get("kind"), Signature: get("signature"),
 		Agents: nouns.Agents(), Kinds: []string{"session", "memory", ask.KindRecord},
 	}
 	f.Filtered = f.Author+f.Agent+f.Since+f.Until+f.Path+f.Kind+f.Signature != ""
@@ -124,7 +128,10 @@ func (f form) verified() bool { return f.Signature != "" }
 func hits(found result.Recall, question string) []hit {
 	out := make([]hit, len(found.Results))
 	for i, h := range found.Results {
-		out[i] = hit{Hit: h, Pieces: splitAtMatches(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt), Turn: -1}
+		out[i] = hit{
+			Hit: h, Pieces: splitAtMatches(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt),
+			Turn: -1,
+		}
 		if h.Turn != nil {
 			out[i].Turn = *h.Turn
 		}

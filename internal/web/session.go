@@ -62,7 +62,10 @@ func makeSession(r *request) (page, error) {
 		from = ref.Turn
 	}
 	offset := max(0, from-turnsBefore)
-	s, m, err := r.at.Item(r, ask.Page{ID: r.query.Get("id"), Offset: offset, Limit: from + turnsShown - offset, Full: true, Whole: true})
+	s, m, err := r.at.Item(r, ask.Page{
+		ID: r.query.Get("id"), Offset: offset, Limit: from + turnsShown - offset,
+		Full: true, Whole: true,
+	})
 	if err != nil {
 		return page{}, err
 	}
@@ -178,8 +181,14 @@ func makeCommit(r *request) (page, error) {
 		return page{}, err
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	out := commitPage{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: diffLines(files, &bounds{1000, 10_000})}
-	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
+	out := commitPage{
+		Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When),
+		Diff: diffLines(files, &bounds{1000, 10_000}),
+	}
+	found, err := r.at.Recall(r, ask.Question{
+		Long:    true,
+		Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true},
+	})
 	if err != nil {
 		return page{}, err
 	}

@@ -46,7 +46,8 @@ type calls struct {
 // pager are the links to the parts before and behind; "" for none.
 type pager struct{ Name, Back, BackText, On, OnText string }
 
-// escapeInvisible shows what reorders or hides text beside it, which html/template leaves as it is: each character as its number. No template has any.
+// escapeInvisible shows what reorders or hides text beside it, which html/template leaves as it is: each character as
+// its number. No template has any.
 func escapeInvisible(html []byte) []byte {
 	if !bytes.ContainsFunc(html, isInvisible) {
 		return html
@@ -64,13 +65,14 @@ func escapeInvisible(html []byte) []byte {
 	return b.Bytes()
 }
 
-// isInvisible are controls other than line ends and tabs, bidi controls that last (the marks are part of ordinary right-to-left text), line
-// separators, and tags.
+// isInvisible are controls other than line ends and tabs, bidi controls that last (the marks are part of ordinary
+// right-to-left text), line separators, and tags.
 func isInvisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return false
-	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == '\u2028', r == '\u2029', r == '\u200b', r == '\ufeff':
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == '\u2028', r == '\u2029', r == '\u200b',
+		r == '\ufeff':
 		return true
 	case r >= 0xe0000 && r < 0xe1000:
 		return true

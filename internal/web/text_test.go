@@ -8,10 +8,19 @@ import (
 )
 
 func TestParts(t *testing.T) {
-	harness.Equal(t, "marked", []piece{{"Why ", false}, {"Tokens", true}, {" of (", false}, {"jwt_check", true}, {")?", false}}, splitAtMatches("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
+	harness.Equal(t, "marked", []piece{
+		{"Why ", false},
+		{"Tokens", true},
+		{" of (", false},
+		{"jwt_check", true},
+		{")?", false},
+	}, splitAtMatches("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
 	harness.Equal(t, "marked in nothing", []piece(nil), splitAtMatches("", "token"))
 	harness.Equal(t, "visible", "a⟨U+202E⟩b⟨U+0007⟩\tשלום 👩‍💻", string(escapeInvisible([]byte("a\u202eb\a\tשלום 👩‍💻"))))
-	for address, want := range map[string]string{"": "index.html", "timeline": "timeline.html", "session?from=30&id=01KJ": "session-30-01KJ.html"} {
+	for address, want := range map[string]string{
+		"": "index.html", "timeline": "timeline.html",
+		"session?from=30&id=01KJ": "session-30-01KJ.html",
+	} {
 		if got := fileName(address); got != want {
 			t.Errorf("%q: %q, want %q", address, got, want)
 		}

@@ -1,11 +1,13 @@
-// Package web shows a repository's sessions to people: pages in a browser, from a server on this machine that only they can ask, or files.
+// Package web shows a repository's sessions to people: pages in a browser, from a server on this machine that only they
+// can ask, or files.
 //
-// In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the command line prints as
-// JSON (package result). All pages lie in one folder with relative links, so served and exported pages are the same.
+// In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the
+// command line prints as JSON (package result). All pages lie in one folder with relative links, so served and exported
+// pages are the same.
 //
-// It asks package ask alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon are its
-// own. Texts of commits, paths and names never become markup, those of sessions only that of package markdown. Nothing stays open between requests, and several may run at once.
-// guard.go says who is answered.
+// It asks package ask alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon
+// are its own. Texts of commits, paths and names never become markup, those of sessions only that of package markdown.
+// Nothing stays open between requests, and several may run at once. guard.go says who is answered.
 package web
 
 import (
@@ -55,7 +57,10 @@ type Site struct {
 
 // New reads the templates.
 func New(process workspace.Process, name string, explain func(error) string) (*Site, error) {
-	s := &Site{reader: gate.Person, process: process, explain: explain, name: name, templates: map[string]*template.Template{}, markdown: markdown.New(process.Now)}
+	s := &Site{
+		reader: gate.Person, process: process, explain: explain, name: name,
+		templates: map[string]*template.Template{}, markdown: markdown.New(process.Now),
+	}
 	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(pages, "pages/layout.html", "pages/parts.html")
 	if err != nil {
 		return nil, err
@@ -77,14 +82,16 @@ func New(process workspace.Process, name string, explain func(error) string) (*S
 	return s, nil
 }
 
-// SearchGroup makes the search cover a group of repositories. The address of any other page then says in "in" which repository it is about.
+// SearchGroup makes the search cover a group of repositories. The address of any other page then says in "in" which
+// repository it is about.
 func (s *Site) SearchGroup(which group.Which) { s.groupMembers = &which }
 
 // pageMakers are the pages by the last part of their addresses; "" is the search.
 func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": makeSearch, "sessions": makeSessions, "session": makeSession, "commit": makeCommit,
-		"timeline": makeTimeline, "files": makeFiles, "file": makeFile, "together": makeTogether, "pictures": makePictures, "lines": makeLines,
+		"timeline": makeTimeline, "files": makeFiles, "file": makeFile, "together": makeTogether, "pictures": makePictures,
+		"lines": makeLines,
 	}
 }
 
@@ -237,7 +244,9 @@ func (s *Site) makeContent(ctx context.Context, person, name string, query url.V
 }
 
 // repoContent makes what a page of one repository shows.
-func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening, query url.Values, l links) (page, error) {
+func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*request) (page, error), o ask.Opening,
+	query url.Values, l links,
+) (page, error) {
 	at, err := ask.Open(ctx, w, o)
 	if err != nil {
 		return page{}, w.AsNotInitialised(err)
@@ -249,7 +258,9 @@ func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*reques
 }
 
 // groupContent makes what a page shows: of the search of all of a group, of others of the repository in the address.
-func (s *Site) groupContent(ctx context.Context, person, name string, maker func(*request) (page, error), query url.Values, l links) (page, error) {
+func (s *Site) groupContent(ctx context.Context, person, name string, maker func(*request) (page, error),
+	query url.Values, l links,
+) (page, error) {
 	which := *s.groupMembers
 	which.Reader = gate.Person
 	if s.rights != nil {
@@ -295,7 +306,8 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, ask.ErrNoFile), errors.Is(err, errNoPage):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, ask.ErrNoFile),
+		errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.Is(err, errNoRights):
 		return http.StatusForbidden
@@ -307,7 +319,8 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fileName is the name of an exported page: made of the query of its address, or of the hash of that if it is no safe name.
+// fileName is the name of an exported page: made of the query of its address, or of the hash of that if it is no safe
+// name.
 func fileName(address string) string {
 	name, query, _ := strings.Cut(address, "?")
 	if name == "" {
@@ -326,5 +339,6 @@ func fileName(address string) string {
 }
 
 func isShortAlphanumeric(s string) bool {
-	return len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
+	return len(s) <= 64 && !strings.ContainsFunc(s,
+		func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` and of the session WEB_SESSION (docs/lab/web.md has figures).
+// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` and of the session
+// WEB_SESSION (docs/lab/web.md has figures).
 func BenchmarkPages(b *testing.B) {
 	dir := os.Getenv("WEB_REPO")
 	if dir == "" {
@@ -23,7 +24,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	process := workspace.Process{
-		Dir: dir, Env: append(os.Environ(), "REKAL_EMBED=off"), Home: b.TempDir(), Rand: rand.Reader, Now: time.Now, Warn: func(err error) { b.Log(err) },
+		Dir: dir, Env: append(os.Environ(), "REKAL_EMBED=off"), Home: b.TempDir(), Rand: rand.Reader, Now: time.Now,
+		Warn: func(err error) { b.Log(err) },
 	}
 	site, err := web.New(process, "bench", func(err error) string { return err.Error() })
 	if err != nil {
@@ -45,7 +47,8 @@ func BenchmarkPages(b *testing.B) {
 	client := &http.Client{Jar: jar}
 	base := get(b, client, address)
 	for _, page := range []string{
-		"", "?part=1&q=hook", "?part=1&q=token+expiry", "?part=1&q=why+does+the+session+start+hook+fail", "?part=1&q=chec", "sessions", "timeline",
+		"", "?part=1&q=hook", "?part=1&q=token+expiry", "?part=1&q=why+does+the+session+start+hook+fail", "?part=1&q=chec",
+		"sessions", "timeline",
 		"files", "together", "pictures", "lines", "session?id=" + os.Getenv("WEB_SESSION"),
 	} {
 		if strings.HasSuffix(page, "=") {

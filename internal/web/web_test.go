@@ -36,29 +36,52 @@ func TestPages(t *testing.T) {
 		has        map[string]string // element or class → what one of those says
 	}{
 		{"latest first", "", map[string]string{"h3": "Leeway of tokens", "#status": ""}},
-		{"words of the question", "?q=frankfurt", map[string]string{"mark": "Frankfurt", "h3": "Fix JWT expiry in other time zones"}},
+		{"words of the question", "?q=frankfurt", map[string]string{
+			"mark": "Frankfurt",
+			"h3":   "Fix JWT expiry in other time zones",
+		}},
 		{"author", "?author=bob", map[string]string{"h3": "Keep refreshed sessions in Redis", "status": "1 result"}},
 		{"agent", "?agent=codex", map[string]string{"status": "Nothing was found."}},
 		{"kind", "?kind=memory", map[string]string{"h3": "Leeway of tokens", "status": "1 result"}},
 		{"path", "?path=src/store/*", map[string]string{"h3": "Keep refreshed sessions in Redis", "status": "1 result"}},
-		{"time", "?until=2026-03-02", map[string]string{"h3": "Sign tokens instead of keeping sessions", "status": "1 result"}},
-		{"no time", "?since=when+pigs+fly", map[string]string{"status": `since "when pigs fly": neither a date nor a revision`}},
+		{"time", "?until=2026-03-02", map[string]string{
+			"h3":     "Sign tokens instead of keeping sessions",
+			"status": "1 result",
+		}},
+		{
+			"no time", "?since=when+pigs+fly",
+			map[string]string{"status": `since "when pigs fly": neither a date nor a revision`},
+		},
 		{"all", "sessions", map[string]string{"status": "1 to 5 of 5 sessions and memories, the latest first"}},
 		{"session", session, map[string]string{
-			"h1": "Fix JWT expiry in other time zones", "who": "Person 0 4 Mar 2026, 09:57", "ins": "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
+			"h1": "Fix JWT expiry in other time zones", "who": "Person 0 4 Mar 2026, 09:57",
+			"ins":   "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
 			"tools": "3 tool calls: Read, Bash ×2 Read src/auth/jwt.go Bash git log --oneline -5 -- src/auth/jwt.go Bash TZ=Europe/Berlin go test ./src/auth",
 		}},
-		{"commit", "commit?rev=" + head, map[string]string{"h1": "Read expires_at as UTC, allow 30 s of leeway", "h3": "Fix JWT expiry in other time zones", "h2": "2 files +23 −2"}},
+		{"commit", "commit?rev=" + head, map[string]string{
+			"h1": "Read expires_at as UTC, allow 30 s of leeway",
+			"h3": "Fix JWT expiry in other time zones", "h2": "2 files +23 −2",
+		}},
 		{"timeline", "timeline", map[string]string{"h2": "Tuesday, 3 March 2026", "h3": "Bob Baker"}},
-		{"timeline of nobody", "timeline?author=mallory", map[string]string{"empty": "No checkpoint matches these filters. All sessions by date"}},
+		{
+			"timeline of nobody", "timeline?author=mallory",
+			map[string]string{"empty": "No checkpoint matches these filters. All sessions by date"},
+		},
 		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "Alice Adler"}},
-		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
+		{"files", "files?name=AUTH", map[string]string{
+			"status": "2 files, those first that most sessions touched",
+			"td":     "src/auth/jwt.go",
+		}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{
-			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
+			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote lines",
+			"chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
 		{"pictures", "pictures", map[string]string{"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines of HEAD", "meta": "Fix JWT expiry in other time zones Alice Adler, wrote lines", "tr": "2026-03-031"}},
-		{"lines that nobody counted", "lines", map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."}},
+		{
+			"lines that nobody counted", "lines",
+			map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."},
+		},
 		{"lines", "lines?count=1", map[string]string{
 			"status": "79 lines of HEAD's files: 89 % by 4 sessions, compared line by line; 4 % of commits behind which no session is known: a person may have written them; 8 % of which nobody knows, though a session is behind their commit.", "tr": "src/7293 %0 %7 %",
 		}},
@@ -101,7 +124,10 @@ func TestVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"gpg.format": "ssh", "gpg.ssh.allowedSignersFile": key + ".allowed", "user.signingkey": key, "rekal.sign": "true"} {
+	for name, value := range map[string]string{
+		"gpg.format": "ssh", "gpg.ssh.allowedSignersFile": key + ".allowed",
+		"user.signingkey": key, "rekal.sign": "true",
+	} {
 		w.Git(w.Dir, "config", name, value)
 	}
 	w.Run("sign")
@@ -119,7 +145,8 @@ func TestNamedTurn(t *testing.T) {
 	w := world.Team(t)
 	v := world.Visit(t, w.Web())
 	_, list := v.Page("?q=frankfurt&kind=session")
-	address := world.Links(list)[slices.IndexFunc(world.Links(list), func(l string) bool { return strings.HasPrefix(l, "session?") })]
+	address := world.Links(list)[slices.IndexFunc(world.Links(list),
+		func(l string) bool { return strings.HasPrefix(l, "session?") })]
 	id, _, _ := strings.Cut(strings.TrimPrefix(address, "session?id="), "#")
 	_, doc := v.Page("session?id=" + url.QueryEscape("rekal:"+id+"#3"))
 	var got []string
@@ -157,16 +184,25 @@ func TestRefuses(t *testing.T) {
 		{name: "no cookie, asset", path: u.Path + "style.css", stranger: true, status: 403},
 		{name: "wrong token", path: u.Path + "?token=" + strings.Repeat("0", 64), stranger: true, status: 403},
 		{name: "empty token", path: u.Path + "?token=", stranger: true, status: 403},
-		{name: "another's cookie", stranger: true, headers: map[string]string{"Cookie": "rekal=" + strings.Repeat("0", 64)}, status: 403},
+		{
+			name: "another's cookie", stranger: true, headers: map[string]string{"Cookie": "rekal=" + strings.Repeat("0", 64)},
+			status: 403,
+		},
 		{name: "another host", host: "evil.example:" + u.Port(), status: 421},
 		{name: "another port", host: "127.0.0.1:1", status: 421},
 		{name: "no host", host: "evil.example", status: 421},
-		{name: "local name", host: "localhost:" + u.Port(), headers: map[string]string{"Origin": "http://localhost:" + u.Port()}, status: 200},
+		{
+			name: "local name", host: "localhost:" + u.Port(),
+			headers: map[string]string{"Origin": "http://localhost:" + u.Port()}, status: 200,
+		},
 		{name: "another origin", headers: map[string]string{"Origin": "http://evil.example"}, status: 403},
 		{name: "an origin without a name", headers: map[string]string{"Origin": "null"}, status: 403},
 		{name: "another site", headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403},
 		{name: "another port of this machine", headers: map[string]string{"Sec-Fetch-Site": "same-site"}, status: 403},
-		{name: "own page", headers: map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://" + u.Host}, status: 200},
+		{
+			name: "own page", headers: map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://" + u.Host},
+			status: 200,
+		},
 		{name: "written by hand", headers: map[string]string{"Sec-Fetch-Site": "none"}, status: 200},
 		{name: "post", method: "POST", status: 405},
 		{name: "options", method: "OPTIONS", status: 405},
@@ -216,9 +252,11 @@ func TestRefuses(t *testing.T) {
 			}
 			h := answer.Header
 			harness.Equal(t, "headers", []string{"nosniff", "no-referrer", "no-store", "same-origin", ""}, []string{
-				h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Cache-Control"), h.Get("Cross-Origin-Resource-Policy"), h.Get("Access-Control-Allow-Origin"),
+				h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Cache-Control"),
+				h.Get("Cross-Origin-Resource-Policy"), h.Get("Access-Control-Allow-Origin"),
 			})
-			if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
+			if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") ||
+				strings.Contains(policy, "unsafe") {
 				t.Errorf("policy %q", policy)
 			}
 		})
@@ -230,7 +268,10 @@ func TestServerGoesOn(t *testing.T) {
 	w := world.Team(t)
 	v := world.Visit(t, w.Web())
 	random := rand.New(rand.NewPCG(3, 4))
-	pages := []string{"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go", "timeline?author=bob", "files?name=auth", "pictures", "lines", "together", "sessions?from=1"}
+	pages := []string{
+		"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go",
+		"timeline?author=bob", "files?name=auth", "pictures", "lines", "together", "sessions?from=1",
+	}
 	for range 200 {
 		page := []byte(pages[random.IntN(len(pages))])
 		for range 1 + random.IntN(5) {

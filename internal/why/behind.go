@@ -15,12 +15,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Lines are followed into the commits that a commit was made of, where several sessions stand behind it, and for the 20 commits with the most
-// lines that no session is behind. Those are the commits that a rewrite names, those of a squash merge (squash.go), or what stood
-// before the commit that `git revert` names. A diff finds the line there, and `git blame` goes on from there, without what the commit
-// was built on. The commit of the branch that brought the line is asked in turn. So even a line that holds only a brace belongs to the session that brought it. What a branch's
-// commit without a session brought, or the person who merged, is nobody's. Where the commits of a squash are not here, a line belongs to one
-// of the sessions that have its file, and the answer says so (shared).
+// Lines are followed into the commits that a commit was made of, where several sessions stand behind it, and for the 20
+// commits with the most lines that no session is behind. Those are the commits that a rewrite names, those of a squash
+// merge (squash.go), or what stood before the commit that `git revert` names. A diff finds the line there, and `git
+// blame` goes on from there, without what the commit was built on. The commit of the branch that brought the line is
+// asked in turn. So even a line that holds only a brace belongs to the session that brought it. What a branch's commit
+// without a session brought, or the person who merged, is nobody's. Where the commits of a squash are not here, a line
+// belongs to one of the sessions that have its file, and the answer says so (shared).
 
 // Bounds of the search for what commits were made of.
 const (
@@ -122,9 +123,12 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 	return b.claimsOfUncaptured(ctx, s)
 }
 
-// claimsOfCaptured claims the lines of a commit that hooks captured, or whose former version they captured. If only one session is behind all of
-// these commits, every line is that session's. Else a line belongs to the session of the commit in which it stood first.
-func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
+// claimsOfCaptured claims the lines of a commit that hooks captured, or whose former version they captured. If only one
+// session is behind all of these commits, every line is that session's. Else a line belongs to the session of the
+// commit in which it stood first.
+func (b *claimFinder) claimsOfCaptured(ctx context.Context, s source, rows []attribution.Tie,
+	depth int,
+) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rest := b.owned.OwnersOf(rows, s.Path)
 	before := b.DirectPredecessors(sha, b.Maker(sha))
@@ -209,7 +213,8 @@ func (b *claimFinder) beforeReverted(id git.OID) []git.OID {
 	return c.Parents[:1]
 }
 
-// independentTips are those of the given commits that are in this clone and are no ancestor of another of them, the latest first.
+// independentTips are those of the given commits that are in this clone and are no ancestor of another of them, the
+// latest first.
 func (b *claimFinder) independentTips(shas []string) (out []git.OID) {
 	var here []git.Commit
 	for _, sha := range shas {
@@ -297,8 +302,13 @@ func (b *claimFinder) mayTrace() bool {
 
 // trace looks for lines in other commits that may have had them before, and asks whose they are of the
 // commits that brought them there, but for what the commit older holds.
-func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older git.OID, claimsOf func(context.Context, source) ([][]attribution.Claim, error)) (tracedLines, error) {
-	t := tracedLines{found: make([][]attribution.Claim, len(s.lines)), known: make([]bool, len(s.lines)), complete: len(tips) > 0 && len(tips) < maxTips}
+func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older git.OID,
+	claimsOf func(context.Context, source) ([][]attribution.Claim, error),
+) (tracedLines, error) {
+	t := tracedLines{
+		found: make([][]attribution.Claim, len(s.lines)), known: make([]bool, len(s.lines)),
+		complete: len(tips) > 0 && len(tips) < maxTips,
+	}
 	for _, tip := range tips {
 		if !b.mayTrace() {
 			t.complete = false
@@ -330,7 +340,8 @@ func (b *claimFinder) trace(ctx context.Context, s source, tips []git.OID, older
 	return t, nil
 }
 
-// lineRecords say who wrote lines of a commit: the records in ledgers of the commit's maker, and the records in other ledgers.
+// lineRecords say who wrote lines of a commit: the records in ledgers of the commit's maker, and the records in other
+// ledgers.
 type lineRecords struct{ makers, others []attribution.LineRecord }
 
 // readWrote reads what sessions wrote in commits.
@@ -347,10 +358,12 @@ func (b *claimFinder) readWrote(ctx context.Context, shas []string) error {
 	return err
 }
 
-// claimsByWriters claims lines for the sessions that wrote them by the ledger of the commit's maker, and asks rest for the other lines. If the writers
-// of some lines of a file are known, claims on its other lines are guesses: a formatter, a command or a person may have written these. Beside a
-// guess stands what other people's ledgers say.
-func (b *claimFinder) claimsByWriters(ctx context.Context, s source, rest func(context.Context, source) ([][]attribution.Claim, error)) ([][]attribution.Claim, error) {
+// claimsByWriters claims lines for the sessions that wrote them by the ledger of the commit's maker, and asks rest for
+// the other lines. If the writers of some lines of a file are known, claims on its other lines are guesses: a
+// formatter, a command or a person may have written these. Beside a guess stands what other people's ledgers say.
+func (b *claimFinder) claimsByWriters(ctx context.Context, s source,
+	rest func(context.Context, source) ([][]attribution.Claim, error),
+) ([][]attribution.Claim, error) {
 	if err := b.readWrote(ctx, []string{string(s.Commit)}); err != nil {
 		return nil, err
 	}

@@ -11,12 +11,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Blank lines and lone brackets say nothing by themselves, and stand everywhere: they belong to the block of their neighbours in the commit.
+// Blank lines and lone brackets say nothing by themselves, and stand everywhere: they belong to the block of their
+// neighbours in the commit.
 
 // maxBlockFile is the size in bytes up to which a file is read for the neighbours of a line.
 const maxBlockFile = 1 << 20
 
-// claimFiller gives the filler among the lines of a source to the session that wrote the line above it, or below it if it only opens a block.
+// claimFiller gives the filler among the lines of a source to the session that wrote the line above it, or below it if
+// it only opens a block.
 func (b *claimFinder) claimFiller(s source, text func(line int) string, claims [][]attribution.Claim) {
 	wrote := b.wrote[string(s.Commit)].makers
 	isOfFile := func(w attribution.LineRecord) bool { return w.Path == s.Path }
@@ -25,7 +27,8 @@ func (b *claimFinder) claimFiller(s source, text func(line int) string, claims [
 	}
 	var file []string
 	for i, line := range s.lines {
-		if !session.IsFiller(text(line)) || slices.ContainsFunc(claims[i], func(c attribution.Claim) bool { return c.Exact }) {
+		if !session.IsFiller(text(line)) || slices.ContainsFunc(claims[i],
+			func(c attribution.Claim) bool { return c.Exact }) {
 			continue
 		}
 		if file == nil {

@@ -14,8 +14,8 @@ const maxSpawned = 16
 // askedSize is how many characters of a person's prompt an answer has.
 const askedSize = 1000
 
-// chain is what a person asked that led to the work of a subagent, and the sessions through which that came, from the subagent on; nothing for a
-// session that no other one spawned, or whose spawner is hidden.
+// chain is what a person asked that led to the work of a subagent, and the sessions through which that came, from the
+// subagent on; nothing for a session that no other one spawned, or whose spawner is hidden.
 func (w *answer) chain(ctx context.Context, id string) (asked *result.Asked, through []result.Mention, err error) {
 	row, err := w.index.Session(ctx, id)
 	for n := 0; err == nil && row.Parent != "" && !slices.Contains(w.hidden, row.Parent) && n < maxSpawned; n++ {
@@ -30,7 +30,10 @@ func (w *answer) chain(ctx context.Context, id string) (asked *result.Asked, thr
 		}
 		said, err := w.index.Turns(ctx, row.ID, turn, 1, session.RoleHuman)
 		if err == nil && len(said) > 0 {
-			asked = &result.Asked{ID: row.ID, Turn: turn, Text: session.Shorten(session.PurposeOfPrompt(said[0].Content), askedSize)}
+			asked = &result.Asked{
+				ID: row.ID, Turn: turn,
+				Text: session.Shorten(session.PurposeOfPrompt(said[0].Content), askedSize),
+			}
 		}
 	}
 	return asked, through, err

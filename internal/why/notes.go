@@ -21,7 +21,8 @@ const (
 // maxNoted is of how many commits the notes are read.
 const maxNoted = 50
 
-// readNotes tells of lines that no session explains what other tools noted of them. Notes that can't be read say nothing.
+// readNotes tells of lines that no session explains what other tools noted of them. Notes that can't be read say
+// nothing.
 func (w *answer) readNotes() {
 	if len(w.orphans) == 0 {
 		return
@@ -76,7 +77,8 @@ func (w *answer) note(ref string, commit git.OID) string {
 	return string(text)
 }
 
-// notesOfAsked turns notes of a commit's lines into those of the lines that were asked about. The first note of a line counts.
+// notesOfAsked turns notes of a commit's lines into those of the lines that were asked about. The first note of a line
+// counts.
 func (w *answer) notesOfAsked(s source, notes []result.Note) (out []result.Note) {
 	had := make([]bool, len(s.at))
 	for _, n := range notes {

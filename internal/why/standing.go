@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// Share counts lines: those that sessions are known to have written, and those of commits behind which no session is known. Behind the commits of the
-// remaining lines stands a session, but it is not known who wrote them.
+// Share counts lines: those that sessions are known to have written, and those of commits behind which no session is
+// known. Behind the commits of the remaining lines stands a session, but it is not known who wrote them.
 type Share struct {
 	Lines     int
 	Wrote     map[string]int // lines by the session that is known to have written them
@@ -50,7 +50,8 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 	if err := c.finder.Extend(ctx, c.index, shas); err != nil {
 		return Share{}, err
 	}
-	c.finder.inferred, c.finder.traced, c.finder.late = 0, 0, time.After(tracePatience) // as for a file that is asked for alone
+	// as for a file that is asked for alone
+	c.finder.inferred, c.finder.traced, c.finder.late = 0, 0, time.After(tracePatience)
 	out := Share{Wrote: map[string]int{}}
 	for _, s := range from {
 		out.Lines += len(s.lines)
@@ -86,12 +87,16 @@ func (c *Counter) isNamed(id git.OID) bool {
 	return is
 }
 
-// writers tells of each of some lines which session is known to have written it, "" for none, and behind how many of them no session is known.
+// writers tells of each of some lines which session is known to have written it, "" for none, and behind how many of
+// them no session is known.
 func (c *Counter) writers(ctx context.Context, s source) (writers []string, noSession int, err error) {
 	claims, err := c.finder.claims(ctx, s)
 	writers = make([]string, len(claims))
 	for i, of := range claims {
-		of = slices.DeleteFunc(slices.Clone(of), func(claim attribution.Claim) bool { return slices.Contains(c.hidden, claim.Session) })
+		of = slices.DeleteFunc(slices.Clone(of), func(claim attribution.Claim) bool {
+			return slices.Contains(c.hidden,
+				claim.Session)
+		})
 		if len(of) == 0 {
 			noSession++
 		}
@@ -109,8 +114,9 @@ type File struct {
 	Writer []string // of each line the session that is known to have written it; "" for none
 }
 
-// BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by line counts: no tie to the commit says it.
-// Files whose lines can't be compared (binary, large, one of very many) are left out. It returns ErrNotFound for a commit that is not here.
+// BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by
+// line counts: no tie to the commit says it. Files whose lines can't be compared (binary, large, one of very many) are
+// left out. It returns ErrNotFound for a commit that is not here.
 func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err error) {
 	patches, err := history.Patch(ctx, c.repo, id)
 	if err == nil {
@@ -131,7 +137,8 @@ func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err
 	return out, err
 }
 
-// CountCommit counts the lines that a commit brought, against its first parent. It returns ErrNotFound for a commit that is not here.
+// CountCommit counts the lines that a commit brought, against its first parent. It returns ErrNotFound for a commit
+// that is not here.
 func (c *Counter) CountCommit(ctx context.Context, id git.OID) (Share, error) {
 	out := Share{Wrote: map[string]int{}}
 	patches, err := history.Patch(ctx, c.repo, id)

@@ -1,7 +1,8 @@
 // Package why tells which sessions stand behind lines of a file.
 //
-// In: a file and lines, an open index, the repository. Out: a result.Recall, in which the session that explains most lines comes first. It asks git for
-// the commits of the lines, and package commits who stands behind these. It reads only.
+// In: a file and lines, an open index, the repository. Out: a result.Recall, in which the session that explains most
+// lines comes first. It asks git for the commits of the lines, and package commits who stands behind these. It reads
+// only.
 package why
 
 import (
@@ -31,14 +32,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Why asks git for the commits of a file's lines, and who stands behind these commits. White space does not count: an author who
-// indents a block anew did not write it. The sessions behind a commit, or behind what it was before an amend or a rebase, are those that
-// have the file there; where none has, all of them.
+// Why asks git for the commits of a file's lines, and who stands behind these commits. White space does not count: an
+// author who indents a block anew did not write it. The sessions behind a commit, or behind what it was before an amend
+// or a rebase, are those that have the file there; where none has, all of them.
 
 // Request asks which sessions stand behind lines of a file.
 type Request struct {
-	Target       string  // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
-	Unsaved      *string // what an editor shows of the file instead of what is saved; nil: as it is saved. Not together with Checkpoint
+	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
+	// what an editor shows of the file instead of what is saved; nil: as it is saved. Not together with Checkpoint
+	Unsaved      *string
 	Blames       *Blames // of Unsaved; nil: none are kept
 	Limit        int     // 0: all
 	recall.Times         // of the sessions that are results
@@ -51,10 +53,12 @@ type Request struct {
 type Blames = history.Blames
 
 // ErrNoFile is a path at which no file is.
-var ErrNoFile = advice.New("no such file", `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`)
+var ErrNoFile = advice.New("no such file",
+	`paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`)
 
 // ErrFolder is a path at which a folder is.
-var ErrFolder = advice.New("it is a folder", `name one of its files; "git rekal --path PATH" finds the sessions of a folder`)
+var ErrFolder = advice.New("it is a folder",
+	`name one of its files; "git rekal --path PATH" finds the sessions of a folder`)
 
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000
@@ -62,7 +66,10 @@ const askedBytes = 1000
 // Lines answers from the index and the history of the code: which commits brought the lines, and which
 // sessions stand behind these, those that explain most lines first.
 func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
-	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}
+	out := result.Recall{
+		Schema: result.Schema, Results: []result.Hit{},
+		Filters: result.Filters{Checkpoint: req.Checkpoint},
+	}
 	span, err := req.Span(repo)
 	if err != nil {
 		return out, err
@@ -136,7 +143,8 @@ func blameTarget(ctx context.Context, repo *git.Repo, commit git.OID, req Reques
 		return history.BlameFile(ctx, repo, commit, file, from, to)
 	}
 	b, err := lines(file)
-	if root := path.Clean(filepath.ToSlash(typed)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(typed) && root != file {
+	if root := path.Clean(filepath.ToSlash(typed)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(typed) &&
+		root != file {
 		file = root // as answers name it
 		b, err = lines(file)
 	}
@@ -249,7 +257,8 @@ func (w *answer) explain(ctx context.Context) error {
 		b.claimFiller(s, func(line int) string { return w.blame.Text[line] }, claims)
 		unexplained := source{Origin: s.Origin}
 		for i, line := range s.lines {
-			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
+			of := slices.DeleteFunc(slices.Clone(claims[i]),
+				func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
 			if len(of) == 0 {
 				unexplained.lines, unexplained.at = append(unexplained.lines, line), append(unexplained.at, s.at[i])
 			}
@@ -292,7 +301,8 @@ func (w *answer) addCredit(c attribution.Claim, line int, commit git.OID, severa
 	}
 }
 
-// rankSessions orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most often, then the latest.
+// rankSessions orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most
+// often, then the latest.
 func (w *answer) rankSessions(ctx context.Context) ([]*explained, error) {
 	if len(w.explained) == 0 {
 		return nil, nil
@@ -334,9 +344,9 @@ func (w *answer) keepDuring(ctx context.Context, span question.Span, ranked []*e
 	return slices.DeleteFunc(ranked, func(e *explained) bool { return !slices.Contains(then, e.id) }), err
 }
 
-// promptOf is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
-// of the file that the commit may hold. Where it only talked, that is the first prompt of what was
-// captured at the commit; where its tie is a guess, its first prompt. It is -1 where none is known.
+// promptOf is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of,
+// or else before its last edit of the file that the commit may hold. Where it only talked, that is the first prompt of
+// what was captured at the commit; where its tie is a guess, its first prompt. It is -1 where none is known.
 func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 	var at time.Time
 	for t, n := range e.asked {
@@ -371,7 +381,10 @@ func (w *answer) nearestPassages(ctx context.Context, query string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	nearest, err := s.Search(ctx, query, search.Options{Allow: func(id string) bool { return w.explained[id] != nil }, Weak: true})
+	nearest, err := s.Search(ctx, query, search.Options{
+		Allow: func(id string) bool { return w.explained[id] != nil },
+		Weak:  true,
+	})
 	passages := make(map[string]search.Hit, len(nearest.Hits))
 	for _, h := range nearest.Hits {
 		passages[h.Session] = h
@@ -379,14 +392,18 @@ func (w *answer) nearestPassages(ctx context.Context, query string) (map[string]
 	return passages, err
 }
 
-// makeHits makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
+// makeHits makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to
+// them.
 func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
 	query := strings.Join(w.blame.Text, " ")
 	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
 	var passages map[string]search.Hit
 	hits := make([]recall.Found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = recall.Found{ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn, Snippet: recall.SnippetSize, Tie: e.kind, Evidence: e.by}
+		hits[i] = recall.Found{
+			ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn,
+			Snippet: recall.SnippetSize, Tie: e.kind, Evidence: e.by,
+		}
 		turn, err := w.promptOf(ctx, e)
 		if err != nil {
 			return nil, err
@@ -404,10 +421,14 @@ func (w *answer) makeHits(ctx context.Context, req Request, ranked []*explained)
 			hits[i].Turn, hits[i].Read = h.Turn, h.Read
 		}
 	}
-	out, err := recall.FillHits(ctx, w.index, w.repo, recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
+	out, err := recall.FillHits(ctx, w.index, w.repo,
+		recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
-		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared)}
+		out[i].Explains = &result.Explains{
+			Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact),
+			Shared: w.ranges(e.shared),
+		}
 		for n, id := range e.commits {
 			out[i].Explains.Commits = append(out[i].Explains.Commits, result.ShortOID(string(id)))
 			if n < maxOrigins {
@@ -466,7 +487,10 @@ func (w *answer) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(unexplained)
 	for _, s := range groupByCommit(w.blame.Origins) {
-		out.Brought = append(out.Brought, result.Source{Origin: result.Origin{Commit: result.ShortOID(string(s.Commit))}, Ranges: w.ranges(s.lines)})
+		out.Brought = append(out.Brought, result.Source{
+			Origin: result.Origin{Commit: result.ShortOID(string(s.Commit))},
+			Ranges: w.ranges(s.lines),
+		})
 	}
 	for _, s := range w.orphans {
 		orphan := result.Source{Origin: w.origin(s.Commit), Ranges: w.ranges(s.lines), Cut: s.Cut, Notes: s.notes}

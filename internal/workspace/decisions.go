@@ -17,9 +17,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// Decisions of the user are which sessions are private or forgotten, and when nothing was captured. Who decides holds the lock alone. Who stores or
-// sends shares it for as long as that takes, and looks once more whether the decisions are still those that he began with: so nothing that was
-// under way stores or sends what somebody has just decided on.
+// Decisions of the user are which sessions are private or forgotten, and when nothing was captured. Who decides holds
+// the lock alone. Who stores or sends shares it for as long as that takes, and looks once more whether the decisions
+// are still those that he began with: so nothing that was under way stores or sends what somebody has just decided on.
 
 // How long one waits: a decision for a push that is under way, a capture for a ledger that is being rewritten.
 const (
@@ -53,8 +53,8 @@ func (w *Workspace) holdDecisions(ctx context.Context) (release func() error, er
 	return held.Release, nil
 }
 
-// holdFor is holdDecisions for a capturer that was made by the settings of an author. It returns git.ErrMoved where the decisions are others now: the
-// capturer then knows them, and begins again.
+// holdFor is holdDecisions for a capturer that was made by the settings of an author. It returns git.ErrMoved where the
+// decisions are others now: the capturer then knows them, and begins again.
 func (w *Workspace) holdFor(ctx context.Context, a *Author, c *capture.Capturer) (release func() error, err error) {
 	if release, err = w.holdDecisions(ctx); err != nil {
 		return nil, err
@@ -96,7 +96,10 @@ func (w *Workspace) readConfig(ctx context.Context) (config.Config, error) {
 func (w *Workspace) decisionsStamp() string {
 	var b strings.Builder
 	l := w.Repo.Layout()
-	for _, file := range []string{filepath.Join(l.CommonDir, "config"), filepath.Join(l.GitDir, "config.worktree"), w.Machine().PrivateFile()} {
+	for _, file := range []string{
+		filepath.Join(l.CommonDir, "config"), filepath.Join(l.GitDir, "config.worktree"),
+		w.Machine().PrivateFile(),
+	} {
 		if info, err := os.Stat(file); err == nil {
 			fmt.Fprint(&b, info.ModTime().UnixNano(), " ", info.Size())
 		}

@@ -33,7 +33,8 @@ type Embedding struct {
 	GiveWay  bool                  // stop while a question is asked, with the model that is built in
 }
 
-// Embed makes the missing vectors with the model or the server of the settings. It warns of a server that does not answer.
+// Embed makes the missing vectors with the model or the server of the settings. It warns of a server that does not
+// answer.
 func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embedding) error {
 	e := search.Embedder{Enough: embedding.Enough, Progress: embedding.Progress, Await: embedding.Await}
 	var failed error
@@ -100,9 +101,9 @@ func (w *Workspace) builtInVectors(m *model.Model, giveWay bool) func(context.Co
 	}
 }
 
-// StartBackgroundWork starts a process, and does not wait for it. The process makes the missing vectors of the built-in model, and
-// judges signatures. If the settings name no built-in model, it is started only for signatures. A second such process ends at once. In CI it is not
-// started, because nobody asks afterwards.
+// StartBackgroundWork starts a process, and does not wait for it. The process makes the missing vectors of the built-in
+// model, and judges signatures. If the settings name no built-in model, it is started only for signatures. A second
+// such process ends at once. In CI it is not started, because nobody asks afterwards.
 func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) error {
 	args := []string{"index", "--unasked"}
 	if conf.Embed.IsBuiltIn() {
@@ -120,7 +121,8 @@ func (w *Workspace) StartBackgroundWork(conf config.Config, signatures bool) err
 	return nil
 }
 
-// LowerPriority lowers that of this process, which leads its session. Where it is refused, nothing is lost. It comes behind what others may wait for.
+// LowerPriority lowers that of this process, which leads its session. Where it is refused, nothing is lost. It comes
+// behind what others may wait for.
 func LowerPriority() {
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, lowPriority) // of all threads: PRIO_PROCESS is of one, on Linux
 	// Linux may share the cores between sessions, whatever the niceness in one.
@@ -139,10 +141,12 @@ func (w *Workspace) HoldBackgroundWork(ctx context.Context) (release func() erro
 	return held.Release
 }
 
-// maxPause is how long questions hold up what is done in the background; a process that stands still holds it up no longer.
+// maxPause is how long questions hold up what is done in the background; a process that stands still holds it up no
+// longer.
 const maxPause = 2 * time.Second
 
-// giveWay waits while somebody asks a question. Where one took too long, it waits no more: a person may read a list for hours.
+// giveWay waits while somebody asks a question. Where one took too long, it waits no more: a person may read a list for
+// hours.
 func (w *Workspace) giveWay(ctx context.Context) {
 	if w.waitedEnough {
 		return
@@ -169,7 +173,8 @@ func (w *Workspace) StartBackgroundWorkIfFetched() {
 	}
 }
 
-// JudgeSignatures notes what the signatures of ledgers are worth, of at most so many that were not looked at so far. All is whether none is left.
+// JudgeSignatures notes what the signatures of ledgers are worth, of at most so many that were not looked at so far.
+// All is whether none is left.
 func (w *Workspace) JudgeSignatures(ctx context.Context, conf config.Config, most int) (all bool, err error) {
 	m, err := w.ReadMaterializer()
 	if err != nil {
@@ -225,8 +230,8 @@ func (w *Workspace) privateRecords(ctx context.Context, _ db.Querier) (keys []st
 // maxQuestion is how many bytes of a question get a vector; a model reads some 256 tokens.
 const maxQuestion = 4096
 
-// PrepareVector begins to make the vector of a question that will be asked soon, with the built-in model. A server is not asked here, so that it is not
-// asked twice.
+// PrepareVector begins to make the vector of a question that will be asked soon, with the built-in model. A server is
+// not asked here, so that it is not asked twice.
 func (w *Workspace) PrepareVector(text string) {
 	if conf, err := w.Settings(); err == nil && conf.Embed.IsBuiltIn() {
 		w.preparedQuestion, w.preparedVector = text, sync.OnceValue(func() []float32 { return w.builtInVector(text) })
@@ -299,11 +304,12 @@ func (w *Workspace) QuestionVector(ctx context.Context, name, text string) []flo
 	return vector
 }
 
-// errOwnName is the error for a server's model that has the name of the built-in one, so that their vectors would be mixed up.
+// errOwnName is the error for a server's model that has the name of the built-in one, so that their vectors would be
+// mixed up.
 var errOwnName = errors.New("is the name of a model that is built in")
 
-// ServerOptions say which embedding server, which model ("": the server's usual one), where the client remembers how it went, and how long vectors of
-// a batch of documents may take (0: a minute).
+// ServerOptions say which embedding server, which model ("": the server's usual one), where the client remembers how it
+// went, and how long vectors of a batch of documents may take (0: a minute).
 type ServerOptions struct {
 	URL, Model string
 	State      string // path of a file
@@ -330,7 +336,10 @@ func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (EmbeddingS
 	if c.Model == model.Name {
 		return nil, fmt.Errorf("rekal.embed.model: %q %w", c.Model, errOwnName)
 	}
-	client, err := w.OpenServer(ServerOptions{URL: c.URL, Model: c.Model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience})
+	client, err := w.OpenServer(ServerOptions{
+		URL: c.URL, Model: c.Model, State: filepath.Join(w.RekalDir(), "embed.json"),
+		Now: w.Now, Patience: patience,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("rekal.embed: %w", err)
 	}

@@ -16,15 +16,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
-// fetchedName names, in package statedb, the remote-tracking refs of ledgers that a question has taken in or left to a sync, with their OIDs. As long as
-// the refs are unchanged, a question does no more than compare them.
+// fetchedName names, in package statedb, the remote-tracking refs of ledgers that a question has taken in or left to a
+// sync, with their OIDs. As long as the refs are unchanged, a question does no more than compare them.
 const fetchedName = "fetched"
 
-// takeInTime is how long a question takes to take in fetched ledgers. A hostile ledger takes longer, and is left to a sync.
+// takeInTime is how long a question takes to take in fetched ledgers. A hostile ledger takes longer, and is left to a
+// sync.
 const takeInTime = 3 * time.Second
 
-// adoptFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the agreement, or from the only
-// remote. It returns no error, because the question can be answered without.
+// adoptFetched takes in ledgers that `git fetch` or `git pull` brought since the last time, from the remote of the
+// agreement, or from the only remote. It returns no error, because the question can be answered without.
 func (w *Workspace) adoptFetched(ctx context.Context) {
 	all, err := ledger.Fetched(w.Repo, "*")
 	if err != nil || len(all) == 0 {
@@ -76,18 +77,21 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 	_ = w.noteFetched(ctx, tips) // where that can't be, the next question looks again
 }
 
-// fetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the only one; "" for none.
+// fetchedRemote is the remote whose ledgers are read as soon as a fetch brings them: the one that was agreed to, or the
+// only one; "" for none.
 func (w *Workspace) fetchedRemote(ctx context.Context, conf config.Config) string {
 	if conf.Remote == "" && len(conf.Remotes) == 1 {
 		return conf.Remotes[0]
 	}
-	if from, err := w.Repo.FetchAddress(ctx, conf.Remote); err != nil || !conf.Agreed(conf.Remote, config.WithoutCredentials(from)) {
+	if from, err := w.Repo.FetchAddress(ctx, conf.Remote); err != nil ||
+		!conf.Agreed(conf.Remote, config.WithoutCredentials(from)) {
 		return ""
 	}
 	return conf.Remote
 }
 
-// NoteSynced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does it again.
+// NoteSynced notes that a sync has taken in the fetched ledgers of a remote, or said why not, so that no question does
+// it again.
 func (w *Workspace) NoteSynced(ctx context.Context, remote string) {
 	conf, err := w.Settings()
 	if err != nil || w.fetchedRemote(ctx, conf) != remote {

@@ -20,7 +20,8 @@ func (w *Workspace) CheckedOutLedgerCommit() string {
 }
 
 // ErrOnLedger is the error of a capture if HEAD is a commit of a ledger.
-var ErrOnLedger = advice.New("HEAD is a commit of a ledger, not of code: nothing is captured", `check out a branch of code; "git reset --keep HEAD~1" removes a commit made there by mistake`)
+var ErrOnLedger = advice.New("HEAD is a commit of a ledger, not of code: nothing is captured",
+	`check out a branch of code; "git reset --keep HEAD~1" removes a commit made there by mistake`)
 
 // RequireCode returns ErrOnLedger unless code is checked out.
 func (w *Workspace) RequireCode() error {

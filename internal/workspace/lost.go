@@ -11,8 +11,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// LostLedger is an error that says what to do about a ledger whose branch somebody deleted, as a tidying "git branch -D" does, while its commits are here
-// still and may be all that there is of some memories; nil where none is lost. The last capture tells where it stood.
+// LostLedger is an error that says what to do about a ledger whose branch somebody deleted, as a tidying "git branch
+// -D" does, while its commits are here still and may be all that there is of some memories; nil where none is lost. The
+// last capture tells where it stood.
 func (w *Workspace) LostLedger(ctx context.Context) error {
 	now, err := ledger.LocalTips(w.Repo)
 	if err != nil || len(now) > 0 {

@@ -14,8 +14,8 @@ import (
 // toldHooks names, in package statedb, what was said of lost hooks, so that it is said once.
 const toldHooks = "hooks"
 
-// LostHooks is an error that says that git runs our hooks no more, as a hook manager may have taken them away, and what to do; nil where all is well,
-// or it was said already. It asks nobody: that costs a few looks at files.
+// LostHooks is an error that says that git runs our hooks no more, as a hook manager may have taken them away, and what
+// to do; nil where all is well, or it was said already. It asks nobody: that costs a few looks at files.
 func (w *Workspace) LostHooks(ctx context.Context) error {
 	what := w.lostHooks()
 	if told, _ := statedb.Text(ctx, w.RekalDir(), toldHooks); what == string(told) {
@@ -60,7 +60,8 @@ func (w *Workspace) hookLayout() (l setup.Layout, ok bool) {
 		return l, false
 	}
 	l = setup.Layout{
-		WorkTree: at.WorkTree, GitDir: at.GitDir, CommonDir: at.CommonDir, HooksDir: filepath.Join(at.CommonDir, "hooks"), RekalDir: w.RekalDir(),
+		WorkTree: at.WorkTree, GitDir: at.GitDir, CommonDir: at.CommonDir, HooksDir: filepath.Join(at.CommonDir, "hooks"),
+		RekalDir: w.RekalDir(),
 	}
 	if all := conf.Git["core.hookspath"]; len(all) > 0 {
 		path := all[len(all)-1]

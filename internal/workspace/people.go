@@ -13,8 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// People are the authors of the ledgers that are here, with their names from the mailmap or from the last commit of each ledger. git is
-// asked about a mailmap only if there is one.
+// People are the authors of the ledgers that are here, with their names from the mailmap or from the last commit of
+// each ledger. git is asked about a mailmap only if there is one.
 func (w *Workspace) People(ctx context.Context) result.People {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
@@ -44,5 +44,6 @@ func (w *Workspace) People(ctx context.Context) result.People {
 func (w *Workspace) hasMailmap() bool {
 	tree := w.Repo.Layout().WorkTree
 	conf, _ := w.Settings()
-	return tree == "" || exists(filepath.Join(tree, ".mailmap")) || len(conf.Git["mailmap.file"])+len(conf.Git["mailmap.blob"]) > 0
+	return tree == "" || exists(filepath.Join(tree, ".mailmap")) ||
+		len(conf.Git["mailmap.file"])+len(conf.Git["mailmap.blob"]) > 0
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// PrivateDir is the git repository with the ledger of private sessions. Because it is another one, no push, clone or bundle of the user's
-// repository can contain anything of it.
+// PrivateDir is the git repository with the ledger of private sessions. Because it is another one, no push, clone or
+// bundle of the user's repository can contain anything of it.
 func (w *Workspace) PrivateDir() string {
 	return filepath.Join(w.RekalDir(), "private")
 }

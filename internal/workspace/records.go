@@ -14,7 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Records is the store of records: what commands printed. Where settings can't be read, nobody knows how long records are kept, and none goes.
+// Records is the store of records: what commands printed. Where settings can't be read, nobody knows how long records
+// are kept, and none goes.
 func (w *Workspace) Records() records.Store {
 	conf, err := w.Settings()
 	if err != nil {

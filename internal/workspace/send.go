@@ -10,9 +10,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/remembered"
 )
 
-// Send sends the author's ledger to a remote, beside a push of these commits. First it takes out what was stored because commits have it, and the
-// remote does not get with those: they were amended, or their branch is gone.
-func (w *Workspace) Send(ctx context.Context, a Author, remote string, pushing []git.OID, attended git.Attended) (ledger.Sent, error) {
+// Send sends the author's ledger to a remote, beside a push of these commits. First it takes out what was stored
+// because commits have it, and the remote does not get with those: they were amended, or their branch is gone.
+func (w *Workspace) Send(ctx context.Context, a Author, remote string, pushing []git.OID,
+	attended git.Attended,
+) (ledger.Sent, error) {
 	release, err := w.holdDecisions(ctx)
 	if err != nil {
 		return ledger.Sent{}, err

@@ -44,7 +44,8 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	}
 	l := w.Repo.Layout()
 	return setup.Layout{
-		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off, Runs: runs,
+		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope,
+		HooksOff: hooks.Off, Runs: runs,
 		Trailers: conf.Trailers != "",
 		LFS:      len(conf.Git["filter.lfs.process"])+len(conf.Git["filter.lfs.clean"]) > 0,
 		Exclude:  w.excludeFile(), RekalDir: w.RekalDir(), Binary: w.Exe,
@@ -55,11 +56,14 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	}, nil
 }
 
-// AgentsAt are the names of the agents that have sessions of some folders, which need not be there any more. What can't be looked at is
-// not there.
+// AgentsAt are the names of the agents that have sessions of some folders, which need not be there any more. What can't
+// be looked at is not there.
 func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []string) {
 	for _, agent := range transcript.Agents() {
-		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
+		found, err := agent.Locate(ctx, transcript.Env{
+			Home: w.Home, Getenv: w.Getenv, Roots: roots,
+			Search: transcript.SearchBudget,
+		})
 		if err == nil && len(found.Files) > 0 {
 			names = append(names, agent.Name())
 		}
@@ -80,7 +84,8 @@ func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.FilesOnDisk(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
+	files, err := transcript.FilesOnDisk(ctx, source,
+		transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
 	out := map[string]LocalSession{}
 	for id, f := range files {
 		out[id] = LocalSession{w, source, f}
@@ -97,7 +102,8 @@ func (h LocalSession) Dir(ctx context.Context) (string, error) {
 	return transcript.StartFolder(ctx, h.source, h.file, roots)
 }
 
-// Install sets the repository up, while no other process does so or undoes it, and lists it among those of this machine.
+// Install sets the repository up, while no other process does so or undoes it, and lists it among those of this
+// machine.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
 	err = w.withSetupLock(ctx, func() error {
 		if err := w.adoptFormerDirs(ctx); err != nil {
@@ -120,7 +126,8 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 	return report, err
 }
 
-// SetUpUnasked sets up a repository where the user wants that for all, and has not excluded this one; else it returns ErrNotInitialised.
+// SetUpUnasked sets up a repository where the user wants that for all, and has not excluded this one; else it returns
+// ErrNotInitialised.
 func (w *Workspace) SetUpUnasked(ctx context.Context) error {
 	exclusions, on, err := w.Machine().Global()
 	if err != nil || !on || w.Repo.Layout().WorkTree == "" {
@@ -139,15 +146,18 @@ func (w *Workspace) SetUpUnasked(ctx context.Context) error {
 	return err
 }
 
-// NoteHookRan notes which process of git has run a configured hook, so that a hook of the same event that is a file does nothing; see package hooks.
+// NoteHookRan notes which process of git has run a configured hook, so that a hook of the same event that is a file
+// does nothing; see package hooks.
 func (w *Workspace) NoteHookRan(by, event string) {
-	_ = os.WriteFile(filepath.Join(w.RekalDir(), "ran"), []byte(by+" "+event+"\n"), 0o600) // else it looks again, and finds nothing new
+	// else it looks again, and finds nothing new
+	_ = os.WriteFile(filepath.Join(w.RekalDir(), "ran"), []byte(by+" "+event+"\n"), 0o600)
 }
 
 // Machine is the list of the repositories that are set up for this user.
 func (p Process) Machine() machine.Machine { return machine.ForUser(p.Home, p.Getenv) }
 
-// Root is the repository's one place, whichever worktree the user is in: the root of the main one, or the git directory where that is bare.
+// Root is the repository's one place, whichever worktree the user is in: the root of the main one, or the git directory
+// where that is bare.
 func (w *Workspace) Root() string { return cmp.Or(w.Repo.Layout().MainTree, w.Repo.Layout().CommonDir) }
 
 // Uninstall removes what Install made, while no other process does so, and none reads or
@@ -210,7 +220,8 @@ func (w *Workspace) lockCaches(ctx context.Context) (free func() error, err erro
 	return free, nil
 }
 
-// ensureRekalDir makes the folder of the caches if somebody deleted it, or an older version had another, but not while a clean runs.
+// ensureRekalDir makes the folder of the caches if somebody deleted it, or an older version had another, but not while
+// a clean runs.
 func (w *Workspace) ensureRekalDir(ctx context.Context) error {
 	former := slices.ContainsFunc(w.formerDirs(), exists)
 	if exists(w.RekalDir()) && !former {
@@ -227,8 +238,9 @@ func (w *Workspace) ensureRekalDir(ctx context.Context) error {
 	})
 }
 
-// formerDirs are where versions before 0.2 kept their caches, if they are this repository's own: .rekal in the git directory and, as long as
-// the lines of those versions keep it out of git, .rekal in the main worktree. Any other .rekal there came with a commit, and is not looked at.
+// formerDirs are where versions before 0.2 kept their caches, if they are this repository's own: .rekal in the git
+// directory and, as long as the lines of those versions keep it out of git, .rekal in the main worktree. Any other
+// .rekal there came with a commit, and is not looked at.
 func (w *Workspace) formerDirs() []string {
 	l := w.Repo.Layout()
 	dirs := []string{filepath.Join(l.CommonDir, ".rekal")}
@@ -238,7 +250,8 @@ func (w *Workspace) formerDirs() []string {
 	return dirs
 }
 
-// adoptFormerDirs moves what an older version left to its place today. What git tracks there is nobody's cache, and stays.
+// adoptFormerDirs moves what an older version left to its place today. What git tracks there is nobody's cache, and
+// stays.
 func (w *Workspace) adoptFormerDirs(ctx context.Context) error {
 	for _, dir := range w.formerDirs() {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {

@@ -10,13 +10,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/trailer"
 )
 
-// formFile is a file of the project, in the form of git's configuration, that says how its commits name agents. It says nothing else, and nothing of it is run.
+// formFile is a file of the project, in the form of git's configuration, that says how its commits name agents. It says
+// nothing else, and nothing of it is run.
 const formFile = ".gitrekal"
 
 // maxFormFile is how many bytes it has at most.
 const maxFormFile = 64 << 10
 
-// TrailerForm is how commits of the repository name agents: as rekal.trailer says, else the project's file. isSet tells whether anything does.
+// TrailerForm is how commits of the repository name agents: as rekal.trailer says, else the project's file. isSet tells
+// whether anything does.
 func (w *Workspace) TrailerForm(ctx context.Context) (form trailer.Form, isSet bool, err error) {
 	conf, err := w.Settings()
 	if err != nil {

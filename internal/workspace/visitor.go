@@ -21,9 +21,9 @@ import (
 // copyWait is how long one waits for another who brings the same copy up: a first one takes as long as a clone.
 const copyWait = 10 * time.Minute
 
-// OfRemote opens what a remote is known to hold of this repository, and nothing else: its branches and its ledgers. It is a bare repository of its own
-// below git-rekal's folder, into which git fetches what is new: so no object, ref, worktree, record or private ledger of this clone is in it, whatever
-// is asked of it. Close it.
+// OfRemote opens what a remote is known to hold of this repository, and nothing else: its branches and its ledgers. It
+// is a bare repository of its own below git-rekal's folder, into which git fetches what is new: so no object, ref,
+// worktree, record or private ledger of this clone is in it, whatever is asked of it. Close it.
 func (w *Workspace) OfRemote(ctx context.Context, remote string) (*Workspace, error) {
 	conf, err := w.Settings()
 	if err != nil {
@@ -94,7 +94,10 @@ func (w *Workspace) updateCopy(ctx context.Context, dir, remote string, conf con
 	want, specs := copiedRefs(remote, known, held)
 	have, err := repo.Refs("refs/*")
 	for i := 0; i < len(specs) && err == nil && !maps.Equal(have, want); i++ {
-		_, err = repo.Run(ctx, append([]string{"fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", w.Repo.Layout().CommonDir}, specs[i]...)...)
+		_, err = repo.Run(ctx, append([]string{
+			"fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head",
+			w.Repo.Layout().CommonDir,
+		}, specs[i]...)...)
 	}
 	if err != nil {
 		return err
@@ -123,8 +126,8 @@ func (w *Workspace) updateCopy(ctx context.Context, dir, remote string, conf con
 	return setHead(dir, headOf(w, remote, want))
 }
 
-// copiedRefs are the refs of a copy, and the refspecs of each fetch that makes them: branches as its own, ledgers as others'. A mirror has no branches,
-// and its ledgers where a fetch puts them.
+// copiedRefs are the refs of a copy, and the refspecs of each fetch that makes them: branches as its own, ledgers as
+// others'. A mirror has no branches, and its ledgers where a fetch puts them.
 func copiedRefs(remote string, known, held map[string]git.OID) (want map[string]git.OID, specs [][]string) {
 	want = map[string]git.OID{}
 	prefix, ledgers := "refs/remotes/"+remote+"/", "refs/rekal/"+remote+"/"
@@ -147,10 +150,12 @@ func copiedRefs(remote string, known, held map[string]git.OID) (want map[string]
 	}
 }
 
-// headOf is the branch whose files a copy shows: the remote's own default, else the one of the same name as is checked out here, else any.
+// headOf is the branch whose files a copy shows: the remote's own default, else the one of the same name as is checked
+// out here, else any.
 func headOf(w *Workspace, remote string, refs map[string]git.OID) string {
 	if text, err := os.ReadFile(filepath.Join(w.Repo.Layout().CommonDir, "refs", "remotes", remote, "HEAD")); err == nil {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/"+remote+"/"); ok && refs["refs/heads/"+name] != "" {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/"+remote+"/"); ok &&
+			refs["refs/heads/"+name] != "" {
 			return name
 		}
 	}

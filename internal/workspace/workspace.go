@@ -1,8 +1,8 @@
 // Package workspace puts the packages together for the repository in which a command runs.
 //
-// In: a directory and what the process was given (environment, clock, randomness). Out: constructors for what commands use, and the state
-// of HEAD (head.go). Each opens as little as it needs, because hooks and recalls are measured in milliseconds. Flows over several packages lie
-// above it, in ask, curate and doctor.
+// In: a directory and what the process was given (environment, clock, randomness). Out: constructors for what commands
+// use, and the state of HEAD (head.go). Each opens as little as it needs, because hooks and recalls are measured in
+// milliseconds. Flows over several packages lie above it, in ask, curate and doctor.
 package workspace
 
 import (
@@ -48,7 +48,8 @@ type Process struct {
 	Rand io.Reader
 	Warn func(error) // one line for the user; never nil
 
-	Weights func() (path string, err error) // where the file with the weights of the built-in model lies; nil where there is none
+	// where the file with the weights of the built-in model lies; nil where there is none
+	Weights func() (path string, err error)
 	// OpenServer makes a client for the embedding server of the settings; nil in a program that asks none.
 	OpenServer func(o ServerOptions) (EmbeddingServer, error)
 
@@ -84,8 +85,9 @@ type Workspace struct {
 	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
 	preparedVector   func() []float32              // waits for it; nil: nothing is expected
 
-	// AgentPatience is how long programs of the user that give sessions may take, all calls of one together, where somebody waits who must not see a word
-	// of them: a hook. Then IsSlowAgent tells of one that takes longer. 0 is no hurry.
+	// AgentPatience is how long programs of the user that give sessions may take, all calls of one together, where
+	// somebody waits who must not see a word of them: a hook. Then IsSlowAgent tells of one that takes longer. 0 is no
+	// hurry.
 	AgentPatience time.Duration
 
 	tookIn, tookInSigned bool // a fetch had brought something of ledgers; there were signatures
@@ -114,14 +116,15 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 	return w, nil
 }
 
-// isSetUpByUser reports whether the user has run init here. Only then does a program start that the repository's own configuration names.
+// isSetUpByUser reports whether the user has run init here. Only then does a program start that the repository's own
+// configuration names.
 func (w *Workspace) isSetUpByUser() bool {
 	known, err := w.Machine().Repositories()
 	return err == nil && slices.Contains(known, w.Root())
 }
 
-// Settings are the settings, read once. An error says that git's configuration can't be read; a wrong value of one setting is reported by
-// whoever uses it.
+// Settings are the settings, read once. An error says that git's configuration can't be read; a wrong value of one
+// setting is reported by whoever uses it.
 func (w *Workspace) Settings() (config.Config, error) {
 	conf, err := w.settings()
 	if conf.Git != nil {
@@ -133,9 +136,10 @@ func (w *Workspace) Settings() (config.Config, error) {
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
 
-// RekalDir is the folder with all that git-rekal keeps of a repository besides its ledgers: rekal/ in the git directory that all worktrees
-// share, where no commit, package or stash reaches. In a repository that several accounts of this machine share, it is the first one's; each other
-// account has a folder of its own beside it, because an index holds its owner's private sessions, too.
+// RekalDir is the folder with all that git-rekal keeps of a repository besides its ledgers: rekal/ in the git directory
+// that all worktrees share, where no commit, package or stash reaches. In a repository that several accounts of this
+// machine share, it is the first one's; each other account has a folder of its own beside it, because an index holds
+// its owner's private sessions, too.
 func (w *Workspace) RekalDir() string {
 	dir := filepath.Join(w.Repo.Layout().CommonDir, "rekal")
 	var info syscall.Stat_t
@@ -171,8 +175,8 @@ func (w *Workspace) excludeFile() string {
 	return filepath.Join(w.Repo.Layout().CommonDir, "info", "exclude")
 }
 
-// ReadMaterializer is a Materializer for reading. It checks that init was run, makes the folder of the caches, and takes in
-// ledgers that a fetch brought.
+// ReadMaterializer is a Materializer for reading. It checks that init was run, makes the folder of the caches, and
+// takes in ledgers that a fetch brought.
 func (w *Workspace) ReadMaterializer() (*materialize.Materializer, error) {
 	if w.CheckReady() != nil {
 		if err := w.SetUpUnasked(w.Repo.Context()); err != nil {
@@ -275,7 +279,8 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 		signer.Quiet = true
 		w.Repo.SignWith(signer.Sign)
 	}
-	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who, decidedAsOf: asOf}, errors.Join(wrong, err)
+	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email), Signer: signer, who: who, decidedAsOf: asOf},
+		errors.Join(wrong, err)
 }
 
 // Signer signs with git's signing key, whether or not anything else is to be signed. Somebody sits at it.
@@ -330,7 +335,8 @@ func (r Route) All() []string {
 	return append(slices.Clone(r.Push), r.Fetch)
 }
 
-// StoreAgreement stores the agreement to send the ledger: the name of the remote, and the addresses to which the name leads.
+// StoreAgreement stores the agreement to send the ledger: the name of the remote, and the addresses to which the name
+// leads.
 func (w *Workspace) StoreAgreement(ctx context.Context, remote string, addresses []string) error {
 	if err := w.StoreAddresses(ctx, addresses); err != nil {
 		return err
@@ -397,8 +403,8 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	}
 }
 
-// pathInGroup tells the path of another repository, by the root of a worktree, if a group holds it and this one; else "". What can't be read is in no
-// group. The configuration is read when it is first asked.
+// pathInGroup tells the path of another repository, by the root of a worktree, if a group holds it and this one; else
+// "". What can't be read is in no group. The configuration is read when it is first asked.
 func (w *Workspace) pathInGroup() func(root string) string {
 	ctx, here, env := context.Background(), w.Repo.Layout().CommonDir, git.WithoutRepositoryVariables(w.Env)
 	pathOf := sync.OnceValue(func() func(root string) string {
@@ -423,7 +429,8 @@ func (w *Workspace) pathInGroup() func(root string) string {
 	}
 }
 
-// Agents are the agents whose sessions are captured: those that git-rekal reads, and programs of the user. It warns of a program that is missing.
+// Agents are the agents whose sessions are captured: those that git-rekal reads, and programs of the user. It warns of
+// a program that is missing.
 func (w *Workspace) Agents(c config.Config) []transcript.Agent {
 	all, missing := w.FindAgents(c)
 	for _, err := range missing {
@@ -454,15 +461,15 @@ func (w *Workspace) FindAgents(c config.Config) (all []transcript.Agent, wrong [
 // IsSlowAgent reports whether a warning is of a program that takes longer than AgentPatience.
 func IsSlowAgent(warning error) bool { return errors.Is(warning, external.ErrSlow) }
 
-// What a text is redacted for. Secrets that are found in a text to be stored are remembered; those in a text of others, or one that is only
-// shown, are not.
+// What a text is redacted for. Secrets that are found in a text to be stored are remembered; those in a text of others,
+// or one that is only shown, are not.
 const (
 	ToStore = remembered.ToKeep
 	ToShow  = remembered.ToRead
 )
 
-// Redactor redacts what rules, settings and this machine's credentials say is secret, and what was redacted here before, but not what the
-// repository publishes. It reads nothing before the first text.
+// Redactor redacts what rules, settings and this machine's credentials say is secret, and what was redacted here
+// before, but not what the repository publishes. It reads nothing before the first text.
 func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
 	return redact.With(w.redaction(c, purpose))
 }
@@ -535,8 +542,8 @@ func (w *Workspace) Published(purpose remembered.Writing) *published.Check {
 	return &published.Check{Repo: w.Repo, Dir: w.RekalDir(), Keep: bool(purpose), Now: w.Now}
 }
 
-// ensureLedger makes the author's ledger if somebody deleted its branch, from what remotes are known to hold of it. It makes none if only the
-// user's address has changed: then the first entry makes it.
+// ensureLedger makes the author's ledger if somebody deleted its branch, from what remotes are known to hold of it. It
+// makes none if only the user's address has changed: then the first entry makes it.
 func (w *Workspace) ensureLedger(ctx context.Context, a Author) error {
 	if tip, err := a.Ledger.Tip(); err != nil || tip != "" {
 		return err

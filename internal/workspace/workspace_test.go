@@ -90,7 +90,8 @@ func TestRekalDir(t *testing.T) {
 			t.Errorf("%s: %s, want %s", dir, got, want)
 		}
 	}
-	if _, err := workspace.Open(p.T.Context(), workspace.Process{Dir: p.home, Env: p.Environ()}); !errors.Is(err, git.ErrNotRepository) {
+	if _, err := workspace.Open(p.T.Context(), workspace.Process{Dir: p.home, Env: p.Environ()}); !errors.Is(err,
+		git.ErrNotRepository) {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }
@@ -135,9 +136,11 @@ func TestReady(t *testing.T) {
 
 func TestAuthor(t *testing.T) {
 	p := newPlace(t)
-	w := p.open("repo", "GIT_COMMITTER_DATE=2001-01-01T00:00:00+0200", "GIT_COMMITTER_EMAIL=Ci@Example.com", "REKAL_ACTOR=agent", "CI=1")
+	w := p.open("repo", "GIT_COMMITTER_DATE=2001-01-01T00:00:00+0200", "GIT_COMMITTER_EMAIL=Ci@Example.com",
+		"REKAL_ACTOR=agent", "CI=1")
 	a := p.author(w)
-	if a.Email != "ci@example.com" || a.Ledger.Ref() != "refs/heads/rekal/ci@example.com" || a.Config.Actor != "agent" || !a.Config.CI {
+	if a.Email != "ci@example.com" || a.Ledger.Ref() != "refs/heads/rekal/ci@example.com" || a.Config.Actor != "agent" ||
+		!a.Config.CI {
 		t.Errorf("author %+v of %s", a, a.Ledger.Ref())
 	}
 	if _, err := a.Ledger.Create(t.Context()); err != nil {
@@ -151,7 +154,8 @@ func TestAuthor(t *testing.T) {
 	if err != nil || !c.Committer.When.Equal(now) {
 		t.Errorf("the ledger's commit has the date %v (%v), want now", c.Committer.When, err)
 	}
-	if _, err := p.open("repo", "REKAL_ACTOR=robot").Author(t.Context()); err == nil || !strings.Contains(err.Error(), "rekal.actor") {
+	if _, err := p.open("repo", "REKAL_ACTOR=robot").Author(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "rekal.actor") {
 		t.Errorf("a setting that is none: %v", err)
 	}
 	p.git("repo", "config", "user.useConfigOnly", "true")
@@ -186,7 +190,10 @@ func TestOwnMerge(t *testing.T) {
 		{"a merge commit", []string{"merge", "-q", "--no-ff", "-m", "merge", "side"}, true},
 		{"of several", []string{"merge", "-q", "-m", "merge", "side", "other"}, true}, // git drops HEAD from the parents
 		{"a fast-forward", []string{"merge", "-q", "--ff-only", "side"}, false},
-		{"somebody else's merge", []string{"-c", "user.email=bob@example.com", "merge", "-q", "--no-ff", "-m", "merge", "side"}, false},
+		{"somebody else's merge", []string{
+			"-c", "user.email=bob@example.com", "merge", "-q", "--no-ff", "-m", "merge",
+			"side",
+		}, false},
 		{"a pull of an own merge from elsewhere", []string{"merge", "-q", "--ff-only", "elsewhere"}, false},
 		{"a squash on top of an own merge", []string{"merge", "-q", "--squash", "later"}, false},
 	} {
@@ -226,7 +233,10 @@ func TestSubject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for sha, want := range map[string]string{string(head.OID): "first", strings.Repeat("9", 40): "", "": "", "nonsense": ""} {
+	for sha, want := range map[string]string{
+		string(head.OID): "first", strings.Repeat("9", 40): "", "": "",
+		"nonsense": "",
+	} {
 		if got := w.Subject(sha); got != want {
 			t.Errorf("subject of %q is %q, want %q", sha, got, want)
 		}

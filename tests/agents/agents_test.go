@@ -1,7 +1,7 @@
-// Package agents runs coding agents as they come from npm, without a network, against a scripted model on this machine, and
-// looks at what git-rekal makes of them: of a session that edits and commits, of the same one resumed, of another one that finds it
-// through the MCP tool, of one in a linked worktree and one in a subdirectory. `make agents` installs and runs them; it is no
-// part of `make test`.
+// Package agents runs coding agents as they come from npm, without a network, against a scripted model on this machine,
+// and looks at what git-rekal makes of them: of a session that edits and commits, of the same one resumed, of another
+// one that finds it through the MCP tool, of one in a linked worktree and one in a subdirectory. `make agents` installs
+// and runs them; it is no part of `make test`.
 package agents
 
 import (
@@ -39,8 +39,8 @@ type stage struct {
 // patience is how long an agent may take for one prompt.
 const patience = 2 * time.Minute
 
-// TestAgents plays the scenes with the agents of AGENTS, or else all. They lie in AGENTS_NPM, a folder node_modules, beside which the file
-// requests keeps what the model was sent; git-rekal lies in AGENTS_BIN.
+// TestAgents plays the scenes with the agents of AGENTS, or else all. They lie in AGENTS_NPM, a folder node_modules,
+// beside which the file requests keeps what the model was sent; git-rekal lies in AGENTS_BIN.
 func TestAgents(t *testing.T) {
 	npm, bin, only := os.Getenv("AGENTS_NPM"), os.Getenv("AGENTS_BIN"), strings.Fields(os.Getenv("AGENTS"))
 	if npm == "" {
@@ -66,7 +66,8 @@ func TestAgents(t *testing.T) {
 		}
 		path := strings.Join([]string{bin, filepath.Join(npm, ".bin"), os.Getenv("PATH")}, string(os.PathListSeparator))
 		s := &stage{program: p, model: m, npm: npm, Place: &harness.Place{
-			Root: filepath.Join(root, p.Name), Env: append([]string{"PATH=" + path, "LANG=C.UTF-8", "TERM=dumb"}, fill(p.Env, "{url}", server.URL)...),
+			Root: filepath.Join(root, p.Name), Env: append([]string{"PATH=" + path, "LANG=C.UTF-8", "TERM=dumb"},
+				fill(p.Env, "{url}", server.URL)...),
 		}}
 		s.repo, s.linked = s.At("project"), s.At("linked")
 		stages = append(stages, s)
@@ -97,7 +98,8 @@ func (s *stage) play(t *testing.T, url string) {
 		s.tied("topic", "shout.py", s.linked)
 	})
 	s.scene(t, "subdirectory", func() {
-		s.asks(filepath.Join(s.repo, "sub"), s.Run, writes("Please add a whisper in sub/whisper.py, and commit it.", s.repo, "sub/whisper.py", "whisper"))
+		s.asks(filepath.Join(s.repo, "sub"), s.Run, writes("Please add a whisper in sub/whisper.py, and commit it.", s.repo,
+			"sub/whisper.py", "whisper"))
 		s.tied("HEAD", "sub/whisper.py", s.repo)
 	})
 	s.scene(t, "once", func() { // nothing is stored twice
@@ -217,7 +219,8 @@ func (s *stage) atOnce() {
 			name := fmt.Sprintf("%s%d", who, round)
 			t := writes("Please add "+name+" at once, and commit it.", s.repo, name+".py", name)
 			path := name + ".py" // whoever comes second waits for the index
-			t.steps[1] = runs(fmt.Sprintf("cd %s && until git add %s && git commit -q -m 'Add %s' -- %s; do sleep 0.1; done", s.repo, path, path, path))
+			t.steps[1] = runs(fmt.Sprintf("cd %s && until git add %s && git commit -q -m 'Add %s' -- %s; do sleep 0.1; done",
+				s.repo, path, path, path))
 			two = append(two, t)
 		}
 		s.model.script(s.program, two...)
@@ -254,8 +257,10 @@ func (s *stage) isOf(sha, asked string) {
 	}
 	out := s.git(s.repo, "rekal", "--commit", sha)
 	id := gjson.Get(out, "results.0.id").String()
-	if gjson.Get(out, "total").Int() != 1 || s.count("turns WHERE session_id = '"+id+"' AND content LIKE '%Please add "+asked+"%'") == 0 {
-		s.T.Errorf("behind %s, which was asked for as %q, stand %s", s.git(s.repo, "log", "-1", "--format=%h %s", sha), asked, out)
+	if gjson.Get(out, "total").Int() != 1 ||
+		s.count("turns WHERE session_id = '"+id+"' AND content LIKE '%Please add "+asked+"%'") == 0 {
+		s.T.Errorf("behind %s, which was asked for as %q, stand %s", s.git(s.repo, "log", "-1", "--format=%h %s", sha), asked,
+			out)
 	}
 }
 
@@ -265,7 +270,10 @@ func (s *stage) finds() {
 	if s.Shell { // which may be a login shell, with a PATH of its own
 		look = runs(filepath.Join(os.Getenv("AGENTS_BIN"), "git-rekal") + " 'greeting hello' -n 3")
 	}
-	s.asks(s.repo, s.Run, turn{prompt: "What do we know about the greeting?", steps: []step{look}, word: "It is in hello.py."})
+	s.asks(s.repo, s.Run, turn{
+		prompt: "What do we know about the greeting?", steps: []step{look},
+		word: "It is in hello.py.",
+	})
 	if got := s.model.gave(); !strings.Contains(got, "Please add a greeting in hello.py") {
 		s.T.Fatalf("the tool answered %q", got)
 	}
@@ -297,7 +305,8 @@ func (s *stage) briefed() {
 	s.counts(0, "sessions WHERE title LIKE '%git-rekal%'")
 }
 
-// pointedOut: at a prompt it is told of what that names, and of the agent whose hooks say more, before an edit and after a compaction, too.
+// pointedOut: at a prompt it is told of what that names, and of the agent whose hooks say more, before an edit and
+// after a compaction, too.
 func (s *stage) pointedOut() {
 	ask := func(how []string, t turn, want string) {
 		s.asks(s.repo, how, t)
@@ -305,7 +314,8 @@ func (s *stage) pointedOut() {
 			s.T.Fatalf("at %q it was not told %q", t.prompt, want)
 		}
 	}
-	ask(s.Run, turn{prompt: "Why does hello.py return a greeting, and who wants hello in hello.py?", word: "For fun."}, "about what you ask: Please add a greeting")
+	ask(s.Run, turn{prompt: "Why does hello.py return a greeting, and who wants hello in hello.py?", word: "For fun."},
+		"about what you ask: Please add a greeting")
 	if s.Name != "claude-code" {
 		return
 	}
@@ -334,7 +344,8 @@ func (s *stage) byID() {
 	switch {
 	case s.More != nil:
 		s.answers(t, func() string {
-			return s.git(s.linked, append([]string{"rekal", "resume", "--no-hint", id, "--"}, fill(s.More, "{prompt}", t.prompt)...)...)
+			return s.git(s.linked, append([]string{"rekal", "resume", "--no-hint", id, "--"},
+				fill(s.More, "{prompt}", t.prompt)...)...)
 		})
 	case s.By != nil:
 		name := s.query("SELECT native_id AS n FROM sessions WHERE id = '" + id + "'")
@@ -358,7 +369,8 @@ func (s *stage) handsOver() {
 
 // takes begins a session with a page.
 func (s *stage) takes(page string) {
-	t := turn{prompt: "What follows was recorded by git-rekal", word: "I go on."} // OpenCode's command puts a prompt into quotes
+	// OpenCode's command puts a prompt into quotes
+	t := turn{prompt: "What follows was recorded by git-rekal", word: "I go on."}
 	s.answers(t, func() string { return s.agent(s.repo, fill(s.Run, "{prompt}", page)...) })
 	if s.model.times("## What was asked") == 0 {
 		s.T.Fatal("the model did not get the page")
@@ -382,8 +394,8 @@ func (s *stage) answers(t turn, run func() string) {
 	s.T.Logf("%q: %.1f s", t.prompt, time.Since(began).Seconds())
 }
 
-// tied checks that the commit that added a file, in a worktree, has a checkpoint with the session, for certain, and that it wrote the
-// file's lines.
+// tied checks that the commit that added a file, in a worktree, has a checkpoint with the session, for certain, and
+// that it wrote the file's lines.
 func (s *stage) tied(rev, path, dir string) {
 	s.T.Helper()
 	s.git(s.repo, "rekal", "checkpoint") // what no hook has captured
@@ -391,7 +403,8 @@ func (s *stage) tied(rev, path, dir string) {
 	out := s.git(s.repo, "rekal", "--commit", sha)
 	got := gjson.Get(out, "results.0")
 	inferred := strings.Count(out, `"inferred":true`) // what was only said at the time
-	if gjson.Get(out, "total").Int() != int64(1+inferred) || got.Get("source").String() != s.Name || got.Get("inferred").Bool() {
+	if gjson.Get(out, "total").Int() != int64(1+inferred) || got.Get("source").String() != s.Name ||
+		got.Get("inferred").Bool() {
 		s.T.Fatalf("behind %s stand %s", sha, out)
 	}
 	want := "main"

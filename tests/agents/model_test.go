@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// model answers as the models of four makers do, by a script: it finds the prompt that it was asked last, counts the results of tools
-// that came since, and makes the next call.
+// model answers as the models of four makers do, by a script: it finds the prompt that it was asked last, counts the
+// results of tools that came since, and makes the next call.
 type model struct {
 	mu      sync.Mutex
 	turns   []turn // of as many conversations at once
@@ -40,7 +40,8 @@ func (m *model) gave() string {
 	return strings.Join(m.results, "\n")
 }
 
-// times is how often a text, which no JSON writes otherwise, stands in the request that has it most often, of those since the last script.
+// times is how often a text, which no JSON writes otherwise, stands in the request that has it most often, of those
+// since the last script.
 func (m *model) times(text string) (most int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,7 +205,10 @@ func (m *model) messages(w http.ResponseWriter, req gjson.Result) {
 		whole = object{"type": "tool_use", "id": "toolu_" + c.id, "name": c.name, "input": c.args}
 	}
 	usage := object{"input_tokens": 10, "output_tokens": 10}
-	msg := object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": req.Get("model").String(), "content": []any{}, "stop_reason": nil, "usage": usage}
+	msg := object{
+		"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": req.Get("model").String(),
+		"content": []any{}, "stop_reason": nil, "usage": usage,
+	}
 	if !req.Get("stream").Bool() {
 		msg["content"], msg["stop_reason"] = []any{whole}, reason
 		reply(w, msg)
@@ -231,23 +235,35 @@ func (m *model) responses(w http.ResponseWriter, req gjson.Result) {
 	}
 	tools := append(names(req.Get("tools"), "name"), names(req.Get("tools"), "type")...)
 	a := m.answer(items, tools)
-	out := object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "content": []any{object{"type": "output_text", "text": a.text}}}
+	out := object{
+		"type": "message", "id": "msg_" + a.id, "role": "assistant",
+		"content": []any{object{"type": "output_text", "text": a.text}},
+	}
 	if c := a.call; c != nil {
 		out = object{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.name, "arguments": c.json()}
 		switch {
 		case strings.HasSuffix(c.id, searching):
-			out = object{"type": "tool_search_call", "id": "tsc_" + c.id, "call_id": c.id, "status": "completed", "execution": "client", "arguments": c.args}
+			out = object{
+				"type": "tool_search_call", "id": "tsc_" + c.id, "call_id": c.id, "status": "completed",
+				"execution": "client", "arguments": c.args,
+			}
 		case c.namespace != "":
 			out["namespace"] = c.namespace
 		case c.args == nil:
-			out = object{"type": "custom_tool_call", "id": "ctc_" + c.id, "call_id": c.id, "name": c.name, "input": c.input, "status": "completed"}
+			out = object{
+				"type": "custom_tool_call", "id": "ctc_" + c.id, "call_id": c.id, "name": c.name, "input": c.input,
+				"status": "completed",
+			}
 		}
 	}
 	event(w, "response.created", object{"type": "response.created", "response": object{"id": "resp_" + a.id}})
 	event(w, "response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": out})
 	event(w, "response.completed", object{"type": "response.completed", "response": object{
-		"id":    "resp_" + a.id,
-		"usage": object{"input_tokens": 10, "input_tokens_details": nil, "output_tokens": 10, "output_tokens_details": nil, "total_tokens": 20},
+		"id": "resp_" + a.id,
+		"usage": object{
+			"input_tokens": 10, "input_tokens_details": nil, "output_tokens": 10, "output_tokens_details": nil,
+			"total_tokens": 20,
+		},
 	}})
 }
 
@@ -276,7 +292,10 @@ func (m *model) chat(w http.ResponseWriter, req gjson.Result) {
 		}
 	}
 	if !req.Get("stream").Bool() {
-		reply(w, object{"id": "chat_" + a.id, "object": "chat.completion", "choices": []any{object{"index": 0, "message": delta, "finish_reason": reason}}})
+		reply(w, object{
+			"id": "chat_" + a.id, "object": "chat.completion",
+			"choices": []any{object{"index": 0, "message": delta, "finish_reason": reason}},
+		})
 		return
 	}
 	event(w, "", chunk(delta, nil))
@@ -305,14 +324,18 @@ func (m *model) generate(w http.ResponseWriter, req gjson.Result, stream bool) {
 	}
 	a := m.answer(items, tools)
 	part := object{"text": a.text}
-	if schema := req.Get("generationConfig.responseJsonSchema"); schema.Exists() { // who speaks next, or which model is to answer
+	// who speaks next, or which model is to answer
+	if schema := req.Get("generationConfig.responseJsonSchema"); schema.Exists() {
 		part = object{"text": `{"reasoning":"scripted","next_speaker":"user","model_choice":"flash","complexity_score":1,"complexity_reasoning":"scripted"}`}
 	}
 	if c := a.call; c != nil {
 		part = object{"functionCall": object{"name": c.name, "args": c.args}}
 	}
 	out := object{
-		"candidates":    []any{object{"index": 0, "finishReason": "STOP", "content": object{"role": "model", "parts": []any{part}}}},
+		"candidates": []any{object{
+			"index": 0, "finishReason": "STOP",
+			"content": object{"role": "model", "parts": []any{part}},
+		}},
 		"usageMetadata": object{"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20},
 	}
 	if stream {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// program is an agent as it comes from npm: an entry of agents.json. Its texts have places that are filled in: {url} of the model, {repo} and
-// {linked} for its worktrees, {prompt}, and {id} of a session.
+// program is an agent as it comes from npm: an entry of agents.json. Its texts have places that are filled in: {url} of
+// the model, {repo} and {linked} for its worktrees, {prompt}, and {id} of a session.
 type program struct {
 	Name   string // as a source
 	Bin    string
@@ -22,7 +22,8 @@ type program struct {
 	Files  map[string]json.RawMessage // of the home folder: JSON, or a JSON string with another text
 	Run    []string
 	Resume []string // the last session of this folder; nil: it does so in a terminal alone
-	More   []string // behind what `git rekal resume` runs, to answer one prompt and end; nil: By is another command, which does
+	// behind what `git rekal resume` runs, to answer one prompt and end; nil: By is another command, which does
+	More   []string
 	By     []string
 	Tools  map[string]tool // by what a step does
 	Hooks  bool            // the git that it runs runs hooks, which find its session
@@ -67,8 +68,8 @@ type turn struct {
 	word   string
 }
 
-// step is a call of a tool: write, run, read, edit or recall. It says what stands in the places of the tool, among them {write} and so on;
-// files are absolute.
+// step is a call of a tool: write, run, read, edit or recall. It says what stands in the places of the tool, among them
+// {write} and so on; files are absolute.
 type step struct {
 	tool   string
 	places map[string]string
@@ -78,11 +79,15 @@ func runs(command string) step { return step{"run", map[string]string{"run": com
 
 // writes is a turn that writes a file of a few lines and commits it.
 func writes(prompt, root, path, name string) turn {
-	text := fmt.Sprintf("def %s(name):\n    \"\"\"Say %s to somebody.\"\"\"\n    return \"%s, \" + name\n", name, name, name)
+	text := fmt.Sprintf("def %s(name):\n    \"\"\"Say %s to somebody.\"\"\"\n    return \"%s, \" + name\n", name, name,
+		name)
 	return turn{
 		prompt: prompt,
 		steps: []step{
-			{"write", map[string]string{"write": filepath.Join(root, path), "text": text, "added": "+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"}},
+			{"write", map[string]string{
+				"write": filepath.Join(root, path), "text": text,
+				"added": "+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n",
+			}},
 			runs(fmt.Sprintf("git -C %s add -A && git -C %s commit -q -m 'Add %s'", root, root, path)),
 		},
 		word: "Done: " + name + " is there.",
@@ -117,7 +122,8 @@ func (p program) call(s step, tools []string) call {
 	var plain, escaped []string
 	for _, place := range slices.Sorted(maps.Keys(s.places)) {
 		text, _ := json.Marshal(s.places[place]) // a string
-		plain, escaped = append(plain, "{"+place+"}", s.places[place]), append(escaped, "{"+place+"}", string(text[1:len(text)-1]))
+		plain, escaped = append(plain, "{"+place+"}", s.places[place]),
+			append(escaped, "{"+place+"}", string(text[1:len(text)-1]))
 	}
 	c := call{name: t.Name, namespace: t.Namespace, input: fill([]string{t.Input}, plain...)[0]}
 	if t.Args == nil {
@@ -129,16 +135,19 @@ func (p program) call(s step, tools []string) call {
 	return c
 }
 
-// TestCalls checks that each agent of agents.json can write a file and run a command, with texts that JSON has to escape.
+// TestCalls checks that each agent of agents.json can write a file and run a command, with texts that JSON has to
+// escape.
 func TestCalls(t *testing.T) {
 	for _, p := range programs(t) {
 		for _, s := range writes("", `/a"b`, "hello.py", "hello").steps {
 			c := p.call(s, nil)
-			if said := fmt.Sprint(c.args, c.input); !strings.Contains(said, s.places["write"]+s.places["run"]) || strings.Contains(said, "{") {
+			if said := fmt.Sprint(c.args, c.input); !strings.Contains(said, s.places["write"]+s.places["run"]) ||
+				strings.Contains(said, "{") {
 				t.Errorf("%s calls %q with %s", p.Name, c.name, said)
 			}
 		}
-		if c := p.call(step{"recall", map[string]string{"recall": "hello"}}, []string{"x__recall"}); !p.Shell && !strings.HasSuffix(c.name, "recall") {
+		if c := p.call(step{"recall", map[string]string{"recall": "hello"}}, []string{"x__recall"}); !p.Shell &&
+			!strings.HasSuffix(c.name, "recall") {
 			t.Errorf("%s recalls with %q", p.Name, c.name)
 		}
 	}

@@ -46,7 +46,8 @@ func (b bench) counted() string { return filepath.Join(b.dir, "counted") }   // 
 
 // generate makes the folder.
 func (b bench) generate(ctx context.Context, mix *remix) error {
-	if err := errors.Join(os.RemoveAll(b.dir), os.MkdirAll(b.home(), 0o755), os.Mkdir(b.raw(), 0o755), os.Mkdir(b.later(), 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(b.dir), os.MkdirAll(b.home(), 0o755), os.Mkdir(b.raw(), 0o755),
+		os.Mkdir(b.later(), 0o755)); err != nil {
 		return err
 	}
 	if err := b.git(ctx, "init", "-q", "--bare", "-b", "main", b.team()); err != nil {
@@ -63,7 +64,8 @@ func (b bench) generate(ctx context.Context, mix *remix) error {
 		return err
 	}
 	for i := range more {
-		if err := writeTranscript(filepath.Join(b.later(), fmt.Sprintf("%d.jsonl", i)), mix.session(0, steps+i).Session, b.copy()); err != nil {
+		if err := writeTranscript(filepath.Join(b.later(), fmt.Sprintf("%d.jsonl", i)), mix.session(0, steps+i).Session,
+			b.copy()); err != nil {
 			return err
 		}
 	}
@@ -80,7 +82,8 @@ func (b bench) clone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := fmt.Sprintf("[user]\n\tname = ada\n\temail = %s\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n", email(0))
+	config := fmt.Sprintf("[user]\n\tname = ada\n\temail = %s\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n",
+		email(0))
 	if err := os.WriteFile(filepath.Join(b.home(), ".gitconfig"), []byte(config), 0o644); err != nil {
 		return err
 	}
@@ -139,7 +142,8 @@ func (b bench) rawTexts(mix *remix, steps int) (string, error) {
 		}
 	}
 	fmt.Fprint(w, "COMMIT;\n")
-	counted := fmt.Sprintf("%d sessions, %d turns, %d tool calls, %.1f MB of turns\n", steps*mix.authors, turns, calls, float64(bytes)/1e6)
+	counted := fmt.Sprintf("%d sessions, %d turns, %d tool calls, %.1f MB of turns\n", steps*mix.authors, turns, calls,
+		float64(bytes)/1e6)
 	return counted, errors.Join(w.Flush(), f.Close())
 }
 
@@ -160,7 +164,8 @@ func writeRecords(w io.Writer, s session.Session, cwd string) {
 	record := func(kind string, at time.Time, content any) {
 		_ = enc.Encode(map[string]any{ // the writer keeps its error
 			"type": kind, "sessionId": s.NativeID, "cwd": cwd, "gitBranch": s.Branch, "timestamp": at.Format(time.RFC3339Nano),
-			"uuid": fmt.Sprintf("%s-%d-%d", s.NativeID, at.UnixMilli(), len(calls)), "message": map[string]any{"role": kind, "content": []any{content}},
+			"uuid":    fmt.Sprintf("%s-%d-%d", s.NativeID, at.UnixMilli(), len(calls)),
+			"message": map[string]any{"role": kind, "content": []any{content}},
 		})
 	}
 	for _, t := range s.Turns {

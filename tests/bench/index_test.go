@@ -10,7 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
-// BenchmarkIndex makes the index of the repository in BENCH_REPO, such as a copy of `make bench`, from scratch; with -cpuprofile it says what that is made of.
+// BenchmarkIndex makes the index of the repository in BENCH_REPO, such as a copy of `make bench`, from scratch; with
+// -cpuprofile it says what that is made of.
 func BenchmarkIndex(b *testing.B) {
 	dir := os.Getenv("BENCH_REPO")
 	if dir == "" {
@@ -21,7 +22,10 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer repo.Close()
-	m := &materialize.Materializer{Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: time.Now, Warn: func(err error) { b.Log(err) }}
+	m := &materialize.Materializer{
+		Repo: repo, Dir: filepath.Join(dir, ".git/rekal"), Now: time.Now,
+		Warn: func(err error) { b.Log(err) },
+	}
 	for b.Loop() {
 		if err := m.Rebuild(b.Context()); err != nil {
 			b.Fatal(err)

@@ -25,9 +25,9 @@ import (
 	"github.com/git-rekal/git-rekal/templates"
 )
 
-// write adds steps of each author to a bare repository, from step first on: the code that they wrote on main, and everybody's ledger, as
-// git-rekal's own codec writes it. Each step is made twice, because a ledger names the commits of the code and memory holds
-// few sessions.
+// write adds steps of each author to a bare repository, from step first on: the code that they wrote on main, and
+// everybody's ledger, as git-rekal's own codec writes it. Each step is made twice, because a ledger names the commits
+// of the code and memory holds few sessions.
 func (r *remix) write(ctx context.Context, repo string, first, steps int) error {
 	err := fastImport(ctx, repo, func(out io.Writer) error {
 		from := ""
@@ -47,7 +47,8 @@ func (r *remix) write(ctx context.Context, repo string, first, steps int) error 
 	if err != nil {
 		return err
 	}
-	names, err := exec.CommandContext(ctx, "git", "-C", repo, "rev-list", "--reverse", fmt.Sprint("-n", steps*r.authors), "main").Output()
+	names, err := exec.CommandContext(ctx, "git", "-C", repo, "rev-list", "--reverse", fmt.Sprint("-n", steps*r.authors),
+		"main").Output()
 	if err != nil {
 		return fmt.Errorf("git rev-list: %w", err)
 	}
@@ -61,7 +62,8 @@ func (r *remix) write(ctx context.Context, repo string, first, steps int) error 
 			defer func() { <-free }()
 			failed[author] = fastImport(ctx, repo, func(out io.Writer) error {
 				for i := range steps {
-					if err := writeEntry(ctx, redactor, out, r.step(author, first+i), shas[i*r.authors+author], i == 0, first > 0); err != nil {
+					if err := writeEntry(ctx, redactor, out, r.step(author, first+i), shas[i*r.authors+author], i == 0,
+						first > 0); err != nil {
 						return err
 					}
 				}
@@ -97,8 +99,11 @@ func fastImport(ctx context.Context, repo string, write func(io.Writer) error) e
 	return failed
 }
 
-// writeEntry writes a commit of a ledger. The first one written is behind what is there: nothing yet, unless there is more.
-func writeEntry(ctx context.Context, redactor *redact.Redactor, out io.Writer, s step, sha string, first, more bool) error {
+// writeEntry writes a commit of a ledger. The first one written is behind what is there: nothing yet, unless there is
+// more.
+func writeEntry(ctx context.Context, redactor *redact.Redactor, out io.Writer, s step, sha string, first,
+	more bool,
+) error {
 	parts, err := segments(ctx, redactor, s, sha)
 	if err != nil {
 		return err
@@ -113,7 +118,8 @@ func writeEntry(ctx context.Context, redactor *redact.Redactor, out io.Writer, s
 		from = "from " + ref + "^0\n"
 	case first:
 		fmt.Fprintf(out, "commit %s\n%s%s", ref, committer(s), data("rekal ledger\n"))
-		fmt.Fprintf(out, "M 100644 inline format\n%sM 100644 inline README.md\n%s", data(fmt.Sprintf("%d\n", ledger.Format)), data(templates.LedgerReadme()))
+		fmt.Fprintf(out, "M 100644 inline format\n%sM 100644 inline README.md\n%s", data(fmt.Sprintf("%d\n", ledger.Format)),
+			data(templates.LedgerReadme()))
 	}
 	id, err := ulid.New(ulid.Timestamp(s.when), rand.NewChaCha8(sha256.Sum256([]byte(s.email+sha))))
 	if err != nil {

@@ -3,13 +3,13 @@
 //
 //	go run ./tests/bench -dir /tmp/bench -data ../shared/data 11k 225k
 //
-// The ledgers are put together from real sessions (see remix.go), once: a folder a size is
-// kept in -dir, with a repository after init, without caches. With -gen nothing is measured. Where
-// rg or sqlite3 is missing, its rows say so. What is compared is measured in turns, in one run. With -ref, the folder of an earlier
-// git-rekal, each row has the ratio to that one's.
+// The ledgers are put together from real sessions (see remix.go), once: a folder a size is kept in -dir, with a
+// repository after init, without caches. With -gen nothing is measured. Where rg or sqlite3 is missing, its rows say
+// so. What is compared is measured in turns, in one run. With -ref, the folder of an earlier git-rekal, each row has
+// the ratio to that one's.
 //
-// With -team it writes a team that never was into a bare repository, for measuring what a large team costs, of the sessions
-// that the tests have; -first says how many each author has already:
+// With -team it writes a team that never was into a bare repository, for measuring what a large team costs, of the
+// sessions that the tests have; -first says how many each author has already:
 //
 //	git init --bare team.git && go run ./tests/bench -team 200x50 -data tests/testdata team.git
 package main
@@ -119,7 +119,8 @@ func (o options) measure(ctx context.Context, sizes []string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self, append([]string{"-gen", "-dir", o.dir, "-data", o.data, "-bin", o.bin}, sizes...)...)
+	cmd := exec.CommandContext(ctx, self, append([]string{"-gen", "-dir", o.dir, "-data", o.data, "-bin", o.bin},
+		sizes...)...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// measurement is of one size, in a copy of its repository with caches of its own. It is left behind for a closer look, until the next one.
+// measurement is of one size, in a copy of its repository with caches of its own. It is left behind for a closer look,
+// until the next one.
 type measurement struct {
 	bench
 	sessions, turns int
@@ -26,7 +27,8 @@ type measurement struct {
 	queries         []string
 }
 
-// measure measures what a ledger costs that has grown for years (docs/lab/scale.md), or else compares with other systems.
+// measure measures what a ledger costs that has grown for years (docs/lab/scale.md), or else compares with other
+// systems.
 func (m *measurement) measure(ctx context.Context, scale bool) error {
 	if err := errors.Join(os.RemoveAll(m.scratch()), os.RemoveAll(m.claude()), os.Mkdir(m.scratch(), 0o755)); err != nil {
 		return err
@@ -72,8 +74,8 @@ func (m *measurement) cache(file string) string {
 	return filepath.Join(m.copy(), ".git", "rekal", file)
 }
 
-// side is where the repository of a program lies while another program has its turn. Each has its own, because each has caches of its own, and all
-// have theirs at copy when they run, because transcripts name that folder.
+// side is where the repository of a program lies while another program has its turn. Each has its own, because each has
+// caches of its own, and all have theirs at copy when they run, because transcripts name that folder.
 func (m *measurement) side(n int) string { return fmt.Sprintf("%s-%d", m.copy(), n) }
 
 // turn gives a program its turn.
@@ -117,7 +119,8 @@ func (m *measurement) build(ctx context.Context) error {
 		return err
 	}
 	own := all[0][0]
-	row("git rekal index", "%.1f s, %.0f turns/s; CPU %.1f s, peak %s", own.took.Seconds(), m.rate(own), own.cpu.Seconds(), megabytes(own.memory))
+	row("git rekal index", "%.1f s, %.0f turns/s; CPU %.1f s, peak %s", own.took.Seconds(), m.rate(own), own.cpu.Seconds(),
+		megabytes(own.memory))
 	for _, other := range all[1:] {
 		all[0].beside("  : the one of -ref", other)
 	}
@@ -161,12 +164,14 @@ func (m *measurement) costs(ctx context.Context) error {
 		}
 		packed += info.Size()
 	}
-	row("all ledgers, packed", "%s, %.2f MB per 1,000 sessions", megabytes(packed), float64(packed)/1e6/float64(m.sessions)*1000)
+	row("all ledgers, packed", "%s, %.2f MB per 1,000 sessions", megabytes(packed),
+		float64(packed)/1e6/float64(m.sessions)*1000)
 	for _, step := range []struct {
 		name string
 		cmd  *exec.Cmd
 	}{
-		{"git clone, with all ledgers", m.command(ctx, m.dir, "git", "clone", "-q", "--mirror", "file://"+m.team(), filepath.Join(m.scratch(), "mirror"))},
+		{"git clone, with all ledgers", m.command(ctx, m.dir, "git", "clone", "-q", "--mirror", "file://"+m.team(),
+			filepath.Join(m.scratch(), "mirror"))},
 		{"git rekal index, the first one", m.rekal(ctx, "index")},
 		{"git rekal sync, nothing new", m.rekal(ctx, "sync", "--yes")},
 		{"first SELECT", m.rekal(ctx, "query", "SELECT count(*) FROM turns")},
@@ -193,14 +198,17 @@ func (m *measurement) grow(ctx context.Context) error {
 	if err := errors.Join(err, os.MkdirAll(filepath.Dir(harness.Transcript(m.home(), m.copy(), "")), 0o755)); err != nil {
 		return err
 	}
-	hooks, readers, idle := make([]samples, len(m.programs)), make([]samples, len(m.programs)), make([]samples, len(m.programs))
+	hooks, readers, idle := make([]samples, len(m.programs)), make([]samples, len(m.programs)),
+		make([]samples, len(m.programs))
 	for i := range more {
 		said := filepath.Join(m.later(), fmt.Sprintf("%d.jsonl", i))
-		if _, err := process(m.command(ctx, m.dir, "cp", said, harness.Transcript(m.home(), m.copy(), fmt.Sprint(i)))); err != nil {
+		if _, err := process(m.command(ctx, m.dir, "cp", said,
+			harness.Transcript(m.home(), m.copy(), fmt.Sprint(i)))); err != nil {
 			return err
 		}
 		err := m.eachProgram(func(n int) error {
-			return errors.Join(hooks[n].add(m.rekal(ctx, "hook", "post-commit")), readers[n].add(m.rekal(ctx, "log", "-n", "1")), idle[n].add(m.rekal(ctx, "log", "-n", "1")))
+			return errors.Join(hooks[n].add(m.rekal(ctx, "hook", "post-commit")), readers[n].add(m.rekal(ctx, "log", "-n", "1")),
+				idle[n].add(m.rekal(ctx, "log", "-n", "1")))
 		})
 		if err != nil {
 			return err
@@ -318,7 +326,8 @@ func (s samples) row(name string) {
 // beside prints what part of another's s are.
 func (s samples) beside(name string, other samples) {
 	part := func(a, b time.Duration) float64 { return float64(a) / float64(b) }
-	row(name, "median %.2f, p95 %.2f; CPU %.2f", part(s.median(), other.median()), part(s.p95(), other.p95()), part(s.cpu(), other.cpu()))
+	row(name, "median %.2f, p95 %.2f; CPU %.2f", part(s.median(), other.median()), part(s.p95(), other.p95()),
+		part(s.cpu(), other.cpu()))
 }
 
 // head prints a heading, and row a row below it.

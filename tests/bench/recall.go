@@ -122,6 +122,7 @@ func (m *measurement) askRipgrep(ctx context.Context, q string) *exec.Cmd {
 // askSQLite ranks sessions by their best turn.
 func (m *measurement) askSQLite(ctx context.Context, q string) *exec.Cmd {
 	terms := `"` + strings.Join(words.FindAllString(q, -1), `" OR "`) + `"`
-	sql := fmt.Sprintf(`SELECT session, min(rank) AS r FROM t WHERE t MATCH '%s' GROUP BY session ORDER BY r LIMIT 20`, terms)
+	sql := fmt.Sprintf(`SELECT session, min(rank) AS r FROM t WHERE t MATCH '%s' GROUP BY session ORDER BY r LIMIT 20`,
+		terms)
 	return m.command(ctx, m.dir, "sqlite3", "-readonly", m.fts(), sql)
 }

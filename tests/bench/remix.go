@@ -88,7 +88,8 @@ func (r *remix) session(author, n int) *maker {
 	rng := rand.New(rand.NewPCG(uint64(author), uint64(n)))
 	number := uint64(n*r.authors + author)
 	project := number/(perProject*active)*active + rng.Uint64N(active)
-	start := began.Add(time.Duration(n)*spacing + time.Duration(author)*spacing/time.Duration(r.authors+1)).Add(time.Duration(rng.IntN(1e6)) * time.Millisecond)
+	start := began.Add(time.Duration(n)*spacing +
+		time.Duration(author)*spacing/time.Duration(r.authors+1)).Add(time.Duration(rng.IntN(1e6)) * time.Millisecond)
 	var id [16]byte
 	for i := range id {
 		id[i] = byte(rng.Uint32())
@@ -97,7 +98,8 @@ func (r *remix) session(author, n int) *maker {
 	sum := sha256.Sum256([]byte(native))
 	m := &maker{remix: r, tongue: newTongue(r.lexicon, 2*project, 2*number+1), rng: rng, Session: session.Session{
 		Source: "claude-code", NativeID: native, ActorType: session.ActorHuman, Branch: "main", StartedAt: start,
-		ID: session.NewID(start, "claude-code", native), Bytes: int64(20_000 + rng.IntN(400_000)), Hash: hex.EncodeToString(sum[:]),
+		ID: session.NewID(start, "claude-code", native), Bytes: int64(20_000 + rng.IntN(400_000)),
+		Hash: hex.EncodeToString(sum[:]),
 	}}
 	m.goesOn = rng.IntN(6) == 0
 	m.talk(len(m.pick().Turns))
@@ -155,7 +157,10 @@ func (m *maker) subject(from source) string {
 
 func (m *maker) turn(from source, n int, at time.Time) {
 	turn := len(m.Turns)
-	m.Turns = append(m.Turns, session.Turn{Index: turn, Role: from.Turns[n].Role, TS: at, Content: m.say(m.lines(from, n))})
+	m.Turns = append(m.Turns, session.Turn{
+		Index: turn, Role: from.Turns[n].Role, TS: at,
+		Content: m.say(m.lines(from, n)),
+	})
 	for _, c := range from.callsAt(n) {
 		cmd := []rune(m.say(c.Cmd))
 		c.Index, c.Turn, c.Path, c.Cmd = len(m.ToolCalls), turn, m.say(c.Path), string(cmd[:min(len(cmd), session.CmdPrefix)])

@@ -16,7 +16,10 @@ func testSources() []source {
 		s := source{subject: name + " more thing to do"}
 		for i := range 12 {
 			s.Turns = append(s.Turns, session.Turn{Role: session.RoleAssistant, Content: strings.Repeat(name+" line\n", i+1)})
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Turn: i, Tool: "Edit", Act: session.ActEdit, Path: "src/" + name + ".go"}, session.ToolCall{Turn: i, Tool: "Bash", Cmd: "go test"})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{
+				Turn: i, Tool: "Edit", Act: session.ActEdit,
+				Path: "src/" + name + ".go",
+			}, session.ToolCall{Turn: i, Tool: "Bash", Cmd: "go test"})
 		}
 		out = append(out, s)
 	}

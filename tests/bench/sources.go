@@ -61,7 +61,10 @@ func readSources(ctx context.Context, dir string) ([]source, error) {
 	}
 	redactor := redact.New()
 	for i, s := range sources {
-		done, _, err := redactor.Apply(ctx, session.Entry{Subject: subjects[s.NativeID], Sessions: []session.Session{s.Session}})
+		done, _, err := redactor.Apply(ctx, session.Entry{
+			Subject:  subjects[s.NativeID],
+			Sessions: []session.Session{s.Session},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +111,8 @@ func spread(s session.Session) session.Session {
 // readSubjects reads the commits' subjects of the ranking queries, by session.
 func readSubjects(dir string) (map[string]string, error) {
 	text := map[string]string{}
-	err := harness.EachLine(filepath.Join(dir, "queries.jsonl"), func(q struct{ QID, Query string }) { text[q.QID] = q.Query })
+	err := harness.EachLine(filepath.Join(dir, "queries.jsonl"),
+		func(q struct{ QID, Query string }) { text[q.QID] = q.Query })
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,8 @@ func TestTongue(t *testing.T) {
 	renamed := 0
 	for _, word := range []string{
 		"checkpoint", "strategy", "transcript", "hooks", "session", "trailer", "shadow", "summary", "metadata", "branch",
-		"condense", "attribution", "wingman", "settings", "commit", "prompt", "worktree", "agent", "gemini", "rewind", "stage", "resume",
+		"condense", "attribution", "wingman", "settings", "commit", "prompt", "worktree", "agent", "gemini", "rewind",
+		"stage", "resume",
 	} {
 		for project := range uint64(20) {
 			a, b := newTongue(lex, project, 1), newTongue(lex, project, 2)

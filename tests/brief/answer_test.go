@@ -35,15 +35,18 @@ func newProject(t *testing.T) project {
 	p.Env = append(p.Env, "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	p.Init("project")
 	p.Git("project", "rekal", "init")
-	p.transcript(native, "src/jwt.go", "package src\n\n// leeway is how far clocks may differ.\nconst leeway = 30\n", "Let ParseExpiry in src/jwt.go take a leeway of 30 s, for clocks differ")
-	p.Commit("project", "Allow 30 s of leeway", "src/jwt.go", "package src\n\n// leeway is how far clocks may differ.\nconst leeway = 30\n")
+	p.transcript(native, "src/jwt.go", "package src\n\n// leeway is how far clocks may differ.\nconst leeway = 30\n",
+		"Let ParseExpiry in src/jwt.go take a leeway of 30 s, for clocks differ")
+	p.Commit("project", "Allow 30 s of leeway", "src/jwt.go",
+		"package src\n\n// leeway is how far clocks may differ.\nconst leeway = 30\n")
 	p.Git("project", "rekal", "checkpoint")
 	return p
 }
 
 // transcript is one of Claude Code in which a file was written, and returns its path.
 func (p project) transcript(id, file, text, prompt string) string {
-	return p.Talk("project", id, "main", time.Now().Add(-5*time.Minute), harness.Said{Who: "human", Text: prompt}, harness.Said{Who: "Write", Text: file, New: text},
+	return p.Talk("project", id, "main", time.Now().Add(-5*time.Minute), harness.Said{Who: "human", Text: prompt},
+		harness.Said{Who: "Write", Text: file, New: text},
 		harness.Said{Who: "assistant", Text: "Done: the leeway is there."})
 }
 
@@ -57,7 +60,8 @@ func (p project) answer(event map[string]string, input ...any) string {
 	if len(out) == 0 {
 		return ""
 	}
-	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] || len(got.Specific) != 2 {
+	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] ||
+		len(got.Specific) != 2 {
 		p.T.Fatalf("%s: %v", out, err)
 	}
 	return got.Specific["additionalContext"]
@@ -82,7 +86,8 @@ func (p project) answerTo(agent string, event map[string]string, input ...any) [
 		return nil
 	}
 	w, err := workspace.Open(p.T.Context(), workspace.Process{
-		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { p.T.Error(err) },
+		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader,
+		Warn: func(err error) { p.T.Error(err) },
 	})
 	if err != nil {
 		p.T.Fatal(err)
@@ -103,7 +108,8 @@ func TestAnswer(t *testing.T) {
 	const title = "Let ParseExpiry in src/jwt.go take a leeway of 30 s, for clocks differ"
 	seen := p.At("seen.jsonl")
 	p.Write("seen.jsonl", start)
-	p.Write("hooked.jsonl", `{"type":"user","content":[{"text":"<hook_context>`+strings.ReplaceAll(start, "\n", `\n`)+`</hook_context>"}]}`+"\n")
+	p.Write("hooked.jsonl", `{"type":"user","content":[{"text":"<hook_context>`+strings.ReplaceAll(start, "\n",
+		`\n`)+`</hook_context>"}]}`+"\n")
 	p.Write("compacted.jsonl", start+"\n{\"type\":\"system\",\"subtype\":\"compact_boundary\"}\n")
 	p.Write("project/src/new.go", "package src\n")
 	changing := p.transcript("running", "src/jwt.go", "package src\n", "Change the leeway")
@@ -113,24 +119,103 @@ func TestAnswer(t *testing.T) {
 		input any
 		want  string // a part; "" for nothing at all
 	}{
-		{"start", map[string]string{"hook_event_name": "SessionStart", "source": "startup"}, nil, "last on main: " + title + " [src/jwt.go]"},
-		{"resumed, and told before", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": seen}, nil, ""},
-		{"resumed in Gemini CLI, which forgets it", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": p.At("hooked.jsonl")}, nil, "last on main: "},
-		{"compacted", map[string]string{"hook_event_name": "SessionStart", "source": "compact", "transcript_path": seen}, nil, "last on main: "},
-		{"cleared", map[string]string{"hook_event_name": "SessionStart", "source": "clear", "transcript_path": seen}, nil, "last on main: "},
+		{
+			"start",
+			map[string]string{"hook_event_name": "SessionStart", "source": "startup"},
+			nil,
+			"last on main: " + title + " [src/jwt.go]",
+		},
+		{"resumed, and told before", map[string]string{
+			"hook_event_name": "SessionStart", "source": "resume",
+			"transcript_path": seen,
+		}, nil, ""},
+		{"resumed in Gemini CLI, which forgets it", map[string]string{
+			"hook_event_name": "SessionStart", "source": "resume",
+			"transcript_path": p.At("hooked.jsonl"),
+		}, nil, "last on main: "},
+		{
+			"compacted",
+			map[string]string{"hook_event_name": "SessionStart", "source": "compact", "transcript_path": seen},
+			nil,
+			"last on main: ",
+		},
+		{
+			"cleared",
+			map[string]string{"hook_event_name": "SessionStart", "source": "clear", "transcript_path": seen},
+			nil,
+			"last on main: ",
+		},
 		{"the session itself", map[string]string{"hook_event_name": "SessionStart", "session_id": native}, nil, ""},
-		{"a prompt that names it", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?"}, nil, "about what you ask: " + title},
-		{"of which it was told", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": seen}, nil, ""},
-		{"of which it was told before a compaction", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": p.At("compacted.jsonl")}, nil, "about what"},
-		{"of which it was told with the same prompt", map[string]string{"hook_event_name": "BeforeAgent", "prompt": "<hook_context>" + start + "</hook_context>\n\nWhy does ParseExpiry in src/jwt.go have a leeway?"}, nil, ""},
-		{"a prompt that names nothing, behind what names it", map[string]string{"hook_event_name": "BeforeAgent", "prompt": "<hook_context>ParseExpiry in src/jwt.go leeway</hook_context>\n\nThanks"}, nil, ""},
-		{"a prompt that names nothing", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Thanks, go on with the next point"}, nil, ""},
-		{"a command of the agent", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "/review ParseExpiry in src/jwt.go leeway"}, nil, ""},
-		{"the same files", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Go on", "transcript_path": changing}, nil, "also changed src/jwt.go: " + title},
-		{"before an edit", map[string]string{"hook_event_name": "PreToolUse", "tool_name": "Edit"}, edit, "wrote src/jwt.go:4,4: " + title},
-		{"before an edit, and told before", map[string]string{"hook_event_name": "PreToolUse", "transcript_path": seen}, edit, ""},
-		{"before an edit of what is not committed", map[string]string{"hook_event_name": "PreToolUse"}, map[string]string{"file_path": p.At("project/src/new.go"), "old_string": "package src"}, ""},
-		{"before an edit of what is nowhere", map[string]string{"hook_event_name": "PreToolUse"}, map[string]string{"file_path": p.At("project/src/jwt.go"), "old_string": "no such"}, ""},
+		{"a prompt that names it", map[string]string{
+			"hook_event_name": "UserPromptSubmit",
+			"prompt":          "Why does ParseExpiry in src/jwt.go have a leeway?",
+		}, nil, "about what you ask: " + title},
+		{"of which it was told", map[string]string{
+			"hook_event_name": "UserPromptSubmit",
+			"prompt":          "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": seen,
+		}, nil, ""},
+		{
+			"of which it was told before a compaction",
+			map[string]string{
+				"hook_event_name": "UserPromptSubmit",
+				"prompt":          "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": p.At("compacted.jsonl"),
+			},
+			nil,
+			"about what",
+		},
+		{
+			"of which it was told with the same prompt",
+			map[string]string{
+				"hook_event_name": "BeforeAgent",
+				"prompt":          "<hook_context>" + start + "</hook_context>\n\nWhy does ParseExpiry in src/jwt.go have a leeway?",
+			},
+			nil,
+			"",
+		},
+		{
+			"a prompt that names nothing, behind what names it",
+			map[string]string{
+				"hook_event_name": "BeforeAgent",
+				"prompt":          "<hook_context>ParseExpiry in src/jwt.go leeway</hook_context>\n\nThanks",
+			},
+			nil, "",
+		},
+		{"a prompt that names nothing", map[string]string{
+			"hook_event_name": "UserPromptSubmit",
+			"prompt":          "Thanks, go on with the next point",
+		}, nil, ""},
+		{"a command of the agent", map[string]string{
+			"hook_event_name": "UserPromptSubmit",
+			"prompt":          "/review ParseExpiry in src/jwt.go leeway",
+		}, nil, ""},
+		{"the same files", map[string]string{
+			"hook_event_name": "UserPromptSubmit", "prompt": "Go on",
+			"transcript_path": changing,
+		}, nil, "also changed src/jwt.go: " + title},
+		{
+			"before an edit",
+			map[string]string{"hook_event_name": "PreToolUse", "tool_name": "Edit"},
+			edit,
+			"wrote src/jwt.go:4,4: " + title,
+		},
+		{
+			"before an edit, and told before",
+			map[string]string{"hook_event_name": "PreToolUse", "transcript_path": seen},
+			edit,
+			"",
+		},
+		{
+			"before an edit of what is not committed",
+			map[string]string{"hook_event_name": "PreToolUse"},
+			map[string]string{"file_path": p.At("project/src/new.go"), "old_string": "package src"},
+			"",
+		},
+		{
+			"before an edit of what is nowhere",
+			map[string]string{"hook_event_name": "PreToolUse"},
+			map[string]string{"file_path": p.At("project/src/jwt.go"), "old_string": "no such"},
+			"",
+		},
 		{"another tool", map[string]string{"hook_event_name": "PreToolUse"}, map[string]string{"command": "ls"}, ""},
 		{"another event", map[string]string{"hook_event_name": "Stop"}, nil, ""},
 	} {
@@ -139,7 +224,8 @@ func TestAnswer(t *testing.T) {
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("told %q, want %q", got, tt.want)
 			}
-			if n := tokens.Count(got); n > brief.StartBudget || tt.event["hook_event_name"] != "SessionStart" && n > brief.PromptBudget {
+			if n := tokens.Count(got); n > brief.StartBudget ||
+				tt.event["hook_event_name"] != "SessionStart" && n > brief.PromptBudget {
 				t.Errorf("%d tokens", n)
 			}
 		})
@@ -147,14 +233,18 @@ func TestAnswer(t *testing.T) {
 	t.Run("Copilot CLI, whose hooks name no transcript", func(t *testing.T) { p.copilot(title) })
 	t.Run("a memory of the file, before an edit", func(t *testing.T) {
 		p.Git("project", "rekal", "save", "--title", "Leeway", "src/jwt.go keeps 30 s of leeway.")
-		if got := p.answer(map[string]string{"hook_event_name": "PreToolUse"}, edit); !strings.Contains(got, "note on src/jwt.go: Leeway: src/jwt.go keeps") || strings.Contains(got, "wrote") {
+		if got := p.answer(map[string]string{"hook_event_name": "PreToolUse"}, edit); !strings.Contains(got,
+			"note on src/jwt.go: Leeway: src/jwt.go keeps") || strings.Contains(got, "wrote") {
 			t.Error(got)
 		}
 	})
 	t.Run("what is gone since", func(t *testing.T) {
 		p.Git("project", "rm", "-q", "src/jwt.go")
 		for _, at := range []string{"", changing} {
-			e := map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry have a leeway in src/jwt.go?", "transcript_path": at}
+			e := map[string]string{
+				"hook_event_name": "UserPromptSubmit",
+				"prompt":          "Why does ParseExpiry have a leeway in src/jwt.go?", "transcript_path": at,
+			}
 			if got := p.answer(e); strings.Contains(got, title) {
 				t.Error(got)
 			}
@@ -168,19 +258,23 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
-// copilot: a session is told what does not stand in its context. That has what a start told until it is resumed or compacted, and what a
-// prompt told until it is compacted.
+// copilot: a session is told what does not stand in its context. That has what a start told until it is resumed or
+// compacted, and what a prompt told until it is compacted.
 func (p project) copilot(title string) {
 	const events = "home/.copilot/session-state/running/events.jsonl"
 	tell := func(moment, source string) string {
-		return string(p.answerTo("copilot-cli", map[string]string{"hook_event_name": moment, "source": source, "prompt": title}))
+		return string(p.answerTo("copilot-cli", map[string]string{
+			"hook_event_name": moment, "source": source,
+			"prompt": title,
+		}))
 	}
 	told := tell("SessionStart", "new")
 	if !strings.HasPrefix(told, `{"additionalContext":"`) || !strings.Contains(told, "last on main: "+title) {
 		p.T.Errorf("told %q", told)
 	}
 	atStart := `{"type":"hook.end","data":{"hookType":"sessionStart","success":true,"output":` + told + "}}\n"
-	atPrompt := `{"type":"user.message","data":{"content":"Go on","transformedContent":` + told[len(`{"additionalContext":`):] + "}\n"
+	atPrompt := `{"type":"user.message","data":{"content":"Go on","transformedContent":` +
+		told[len(`{"additionalContext":`):] + "}\n"
 	for _, tt := range []struct {
 		events, moment, source string
 		again                  bool
@@ -195,7 +289,10 @@ func (p project) copilot(title string) {
 			p.T.Errorf("%s %s of %s: %q", tt.moment, tt.source, tt.events, again)
 		}
 	}
-	if other := p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "session_id": "../running"}); len(other) == 0 {
+	if other := p.answerTo("copilot-cli", map[string]string{
+		"hook_event_name": "SessionStart",
+		"session_id":      "../running",
+	}); len(other) == 0 {
 		p.T.Error("an ID that is no name of a file is told nothing")
 	}
 }
@@ -238,7 +335,8 @@ func startIn(dir string) string {
 func (p project) bounded(stdin string) string {
 	p.T.Helper()
 	out, took := p.hook(stdin)
-	if took > patience || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
+	if took > patience || out != "" && !strings.HasPrefix(out,
+		`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
 		p.T.Errorf("%s: %q", took, out)
 	}
 	return out

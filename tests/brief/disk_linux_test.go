@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestHookOnReadOnlyDisk asks on a file system that nothing can be written to: with an index that is up to date, one that is behind, and none.
+// TestHookOnReadOnlyDisk asks on a file system that nothing can be written to: with an index that is up to date, one
+// that is behind, and none.
 func TestHookOnReadOnlyDisk(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a disk")
@@ -25,7 +26,8 @@ func TestHookOnReadOnlyDisk(t *testing.T) {
 			before := p.At("before")
 			p.copy(p.At("project/.git/rekal"), before)
 			p.Git("project", "rekal", "save", "A memory that the index lacks.")
-			if err := errors.Join(os.RemoveAll(p.At("project/.git/rekal")), os.Rename(before, p.At("project/.git/rekal"))); err != nil {
+			if err := errors.Join(os.RemoveAll(p.At("project/.git/rekal")),
+				os.Rename(before, p.At("project/.git/rekal"))); err != nil {
 				t.Fatal(err)
 			}
 		}},

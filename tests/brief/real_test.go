@@ -22,7 +22,10 @@ var anyFolder = regexp.MustCompile(`"cwd":"([^"]+)"`)
 func transcripts(t *testing.T) (out []session.Session) {
 	t.Helper()
 	for id, raw := range harness.Transcripts(t) {
-		opt := transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{string(anyFolder.FindSubmatch(raw)[1])}}
+		opt := transcript.Options{
+			File:  transcript.File{NativeID: id},
+			Roots: []string{string(anyFolder.FindSubmatch(raw)[1])},
+		}
 		doc, err := transcript.ClaudeCode{}.Decode(t.Context(), bytes.NewReader(raw), opt)
 		if err != nil {
 			t.Fatal(err)
@@ -38,14 +41,16 @@ func transcripts(t *testing.T) (out []session.Session) {
 	return out
 }
 
-// TestNightReplay replays 60 real sessions. The figures are those of docs/lab/agents.md; the floors are what ships by them.
+// TestNightReplay replays 60 real sessions. The figures are those of docs/lab/agents.md; the floors are what ships by
+// them.
 func TestNightReplay(t *testing.T) {
 	all := newReplay(t, transcripts(t)).prompts(func(int) bool { return true })
 	if len(all) < 500 {
 		t.Fatalf("%d prompts", len(all))
 	}
 	report(t, "all", all)
-	report(t, "half of the sessions, by which the threshold was chosen", keep(all, func(a asked) bool { return half(a, 0) }))
+	report(t, "half of the sessions, by which the threshold was chosen",
+		keep(all, func(a asked) bool { return half(a, 0) }))
 	told, strong := report(t, "the other half", keep(all, func(a asked) bool { return half(a, 1) }))
 	report(t, "first prompts", keep(all, func(a asked) bool { return a.turn == 0 }))
 	report(t, "later prompts", keep(all, func(a asked) bool { return a.turn > 0 }))
@@ -54,15 +59,16 @@ func TestNightReplay(t *testing.T) {
 	}
 }
 
-// TestNightFirstPrompts replays the first prompts of 276 real sessions, among them the 60: of each the texts are known, and the files, and when it
-// began and ended.
+// TestNightFirstPrompts replays the first prompts of 276 real sessions, among them the 60: of each the texts are known,
+// and the files, and when it began and ended.
 func TestNightFirstPrompts(t *testing.T) {
 	known := harness.Transcripts(t)
 	r := newReplay(t, documents(t))
 	r.whole = true
 	all := r.prompts(func(n int) bool { return n == 0 })
 	report(t, "all", all)
-	told, _ := report(t, "those that chose nothing", keep(all, func(a asked) bool { return known[a.session.NativeID] == nil }))
+	told, _ := report(t, "those that chose nothing",
+		keep(all, func(a asked) bool { return known[a.session.NativeID] == nil }))
 	if told.precision() < .6 || told.coverage() < .3 {
 		t.Errorf("told %+v", told)
 	}
@@ -105,7 +111,8 @@ type document struct {
 
 func (d document) session() (session.Session, bool) {
 	s := session.Session{
-		ID: session.NewID(d.Start, "claude-code", d.Doc), Source: "claude-code", NativeID: d.Doc, ActorType: session.ActorHuman, Branch: d.Branch,
+		ID: session.NewID(d.Start, "claude-code", d.Doc), Source: "claude-code", NativeID: d.Doc,
+		ActorType: session.ActorHuman, Branch: d.Branch,
 		StartedAt: d.Start,
 	}
 	for _, turn := range d.Turns {
@@ -122,7 +129,10 @@ func (d document) session() (session.Session, bool) {
 		s.Turns = append(s.Turns, t)
 	}
 	call := func(act, path, cmd string) {
-		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: act, Act: act, Path: path, Cmd: cmd})
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{
+			Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: act,
+			Act: act, Path: path, Cmd: cmd,
+		})
 	}
 	for _, p := range d.FilesEdited {
 		call(session.ActEdit, p, "")

@@ -16,7 +16,8 @@ func TestLongHookWhileRebuilding(t *testing.T) {
 		for i := range 4000 {
 			words += fmt.Sprintf(" word%d", (n*7919+i*31)%50000)
 		}
-		p.transcript(fmt.Sprintf("5b1f1c7e-0000-4000-8000-%012d", n+2), "src/jwt.go", "package src\n", fmt.Sprintf("Step %d of the leeway:%s", n, words))
+		p.transcript(fmt.Sprintf("5b1f1c7e-0000-4000-8000-%012d", n+2), "src/jwt.go", "package src\n",
+			fmt.Sprintf("Step %d of the leeway:%s", n, words))
 	}
 	p.Git("project", "rekal", "checkpoint")
 	for name, before := range map[string]func(){"over an old index": func() {}, "from nothing": p.dropIndex} {
@@ -39,7 +40,8 @@ func TestLongHookWhileRebuilding(t *testing.T) {
 					if err != nil {
 						t.Errorf("the rebuild failed: %v", err)
 					}
-					t.Logf("%d hooks during the rebuild, %d answered, the longest after %s", during, answers, longest.Round(time.Millisecond))
+					t.Logf("%d hooks during the rebuild, %d answered, the longest after %s", during, answers,
+						longest.Round(time.Millisecond))
 					if during == 0 {
 						t.Error("no hook ended while the index was being made")
 					}

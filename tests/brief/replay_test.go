@@ -1,5 +1,5 @@
-// Package brief_test replays real sessions: what a brief would have told at each prompt, with only what came before, and whether
-// that was right.
+// Package brief_test replays real sessions: what a brief would have told at each prompt, with only what came before,
+// and whether that was right.
 package brief_test
 
 import (
@@ -51,7 +51,8 @@ func newReplay(t *testing.T, sessions []session.Session) *replay {
 	p := harness.New(t)
 	p.Init("project")
 	w, err := workspace.Open(t.Context(), workspace.Process{
-		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { t.Error(err) },
+		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader,
+		Warn: func(err error) { t.Error(err) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,8 @@ func newReplay(t *testing.T, sessions []session.Session) *replay {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return &replay{
-		t: t, sessions: sessions, repo: w.Repo, place: w, redactor: redact.New(), turns: map[string]int{}, calls: map[string]int{},
+		t: t, sessions: sessions, repo: w.Repo, place: w, redactor: redact.New(), turns: map[string]int{},
+		calls: map[string]int{},
 	}
 }
 
@@ -116,7 +118,8 @@ func (r *replay) capture(before time.Time) {
 	entry, _, err := r.redactor.Apply(context.Background(), session.Entry{Sessions: parts})
 	var own *ledger.Ledger
 	if err == nil { // a reader believes no time that is later than the commit's
-		own, err = ledger.OpenOwn(r.repo, git.Signature{Name: "Replay", Email: "replay@example.com", When: before}, rand.Reader)
+		own, err = ledger.OpenOwn(r.repo, git.Signature{Name: "Replay", Email: "replay@example.com", When: before},
+			rand.Reader)
 	}
 	if err == nil {
 		r.tip, err = own.Append(context.Background(), r.tip, []ledger.Record{{Entry: entry, TS: before}})
@@ -227,10 +230,13 @@ func report(t *testing.T, name string, all []asked) (told, strong score) {
 		}
 		chance, n = chance+float64(right)/float64(len(a.right)), n+1
 	}
-	told, strong = scoreOf(all, func(a asked) []string { return a.told }), scoreOf(all, func(a asked) []string { return a.strong })
-	latest, branch := scoreOf(all, func(a asked) []string { return one(a.latest) }), scoreOf(all, func(a asked) []string { return one(a.branch) })
+	told, strong = scoreOf(all, func(a asked) []string { return a.told }),
+		scoreOf(all, func(a asked) []string { return a.strong })
+	latest, branch := scoreOf(all, func(a asked) []string { return one(a.latest) }),
+		scoreOf(all, func(a asked) []string { return one(a.branch) })
 	t.Logf("%s: %d prompts; chance %.2f; the latest session %.2f; the branch's last: coverage %.2f, precision %.2f; strong: coverage %.2f, precision %.2f (%d); told, each once: coverage %.2f, precision %.2f (%d)",
-		name, n, chance/float64(max(1, n)), latest.precision(), branch.coverage(), branch.precision(), strong.coverage(), strong.precision(), strong.told, told.coverage(), told.precision(), told.told)
+		name, n, chance/float64(max(1, n)), latest.precision(), branch.coverage(), branch.precision(), strong.coverage(),
+		strong.precision(), strong.told, told.coverage(), told.precision(), told.told)
 	return told, strong
 }
 

@@ -1,5 +1,5 @@
-// Package docs_test compares what the documents say of the code with the code: the drawing of the packages, what asks what, and
-// the files that CONTRIBUTING.md names.
+// Package docs_test compares what the documents say of the code with the code: the drawing of the packages, what asks
+// what, and the files that CONTRIBUTING.md names.
 package docs_test
 
 import (
@@ -102,13 +102,14 @@ func TestDrawing(t *testing.T) {
 			seen++
 		}
 	}
-	if want := strings.Count(section(t, "docs/architecture.md", "## How a turn's text travels"), "▶"); seen != want || seen < 10 {
+	if want := strings.Count(section(t, "docs/architecture.md", "## How a turn's text travels"), "▶"); seen != want ||
+		seen < 10 {
 		t.Errorf("%d arrows were read, of %d", seen, want)
 	}
 }
 
-// TestPaths: each path that the pages name is there, and holds the name that stands in parentheses behind it. The files of
-// architecture.md lie in internal/.
+// TestPaths: each path that the pages name is there, and holds the name that stands in parentheses behind it. The files
+// of architecture.md lie in internal/.
 func TestPaths(t *testing.T) {
 	for _, c := range []struct{ page, heading, base string }{
 		{"CONTRIBUTING.md", "## Where a change goes", ""},

@@ -15,8 +15,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestNames: a function that a package keeps to itself has a name that at most one other package uses, so that a search for it finds what
-// is meant. init is Go's own.
+// TestNames: a function that a package keeps to itself has a name that at most one other package uses, so that a search
+// for it finds what is meant. init is Go's own.
 func TestNames(t *testing.T) {
 	root := filepath.Join(harness.Root(t), "internal")
 	packages := map[string][]string{} // by function
@@ -30,7 +30,8 @@ func TestNames(t *testing.T) {
 		}
 		in := filepath.Dir(path)
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && !fn.Name.IsExported() && fn.Name.Name != "init" && !slices.Contains(packages[fn.Name.Name], in) {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && !fn.Name.IsExported() && fn.Name.Name != "init" &&
+				!slices.Contains(packages[fn.Name.Name], in) {
 				packages[fn.Name.Name] = append(packages[fn.Name.Name], in)
 			}
 		}

@@ -106,7 +106,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestSize: what a newcomer has to read stays what one person reads. Notes of measurements, in docs/lab, are not counted.
+// TestSize: what a newcomer has to read stays what one person reads. Notes of measurements, in docs/lab, are not
+// counted.
 func TestSize(t *testing.T) {
 	words, count := 0, 0
 	for _, page := range pages(t) {

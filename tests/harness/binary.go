@@ -55,7 +55,8 @@ var shared = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	into := filepath.Join(dir, ".build", "test", strings.NewReplacer(",", "+", "=", "-", " ", "").Replace("as"+strings.Join(asThese(), "")))
+	into := filepath.Join(dir, ".build", "test", strings.NewReplacer(",", "+", "=", "-", " ",
+		"").Replace("as"+strings.Join(asThese(), "")))
 	if err := os.MkdirAll(into, 0o777); err != nil {
 		return "", err
 	}
@@ -67,7 +68,8 @@ var shared = sync.OnceValues(func() (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	if err := os.Symlink(filepath.Join(dir, weights), filepath.Join(into, model.File)); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Symlink(filepath.Join(dir, weights), filepath.Join(into, model.File)); err != nil &&
+		!errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	return into, cmp.Or(build(dir, "git-rekal", into), build(dir, "git-rekal/full", filepath.Join(into, "git-rekal-full")))
@@ -92,8 +94,8 @@ func Model(t testing.TB) *model.Model {
 	return m
 }
 
-// Build builds a program as these tests were built (their tags, and -race) into a folder, or a file there; more arguments go
-// to `go build`.
+// Build builds a program as these tests were built (their tags, and -race) into a folder, or a file there; more
+// arguments go to `go build`.
 func Build(t testing.TB, pkg, into string, more ...string) {
 	t.Helper()
 	look(t, pkg)

@@ -10,8 +10,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Document is a session as a ranking's corpus has it: what was said and, apart, what its tools did. Every field but Doc, Role and Text may be
-// missing or null.
+// Document is a session as a ranking's corpus has it: what was said and, apart, what its tools did. Every field but
+// Doc, Role and Text may be missing or null.
 type Document struct {
 	Doc, Group, Title, Start, Branch string
 	Turns                            []struct{ Role, Text string }

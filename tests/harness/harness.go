@@ -22,7 +22,8 @@ import (
 
 // With -short only the first tier runs (CONTRIBUTING.md), unless -skip says what does not.
 var _ = func() bool {
-	short := slices.Contains(os.Args, "-test.short=true") && !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") })
+	short := slices.Contains(os.Args, "-test.short=true") &&
+		!slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") })
 	if short {
 		os.Args = slices.Insert(os.Args, 1, "-test.skip=^Test(Long|Night)") // package testing reads them later
 	}

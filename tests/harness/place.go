@@ -54,8 +54,8 @@ func (p *Place) At(path string) string {
 // Home is the home folder.
 func (p *Place) Home() string { return p.At("home") }
 
-// Environ is all that the programs get of the environment. With GIT_DEFAULT_HASH=sha256 in that of the tests, repositories have such
-// names.
+// Environ is all that the programs get of the environment. With GIT_DEFAULT_HASH=sha256 in that of the tests,
+// repositories have such names.
 func (p *Place) Environ() []string {
 	return append([]string{
 		"GIT_DEFAULT_HASH=" + cmp.Or(os.Getenv("GIT_DEFAULT_HASH"), "sha1"),
@@ -124,7 +124,10 @@ var empty = sync.OnceValues(func() (out map[string][]byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	cmd := exec.Command("git", "init", "-q", "-b", "main", dir)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_DEFAULT_HASH=" + cmp.Or(os.Getenv("GIT_DEFAULT_HASH"), "sha1")}
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_DEFAULT_HASH=" + cmp.Or(os.Getenv("GIT_DEFAULT_HASH"), "sha1"),
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(string(out)))
 	}

@@ -32,11 +32,12 @@ func Lines(lines ...string) (out []Said) {
 
 // Transcript is where Claude Code keeps a session of a folder.
 func Transcript(home, dir, id string) string {
-	return filepath.Join(home, ".claude", "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(dir, "-"), id+".jsonl")
+	return filepath.Join(home, ".claude", "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(dir, "-"),
+		id+".jsonl")
 }
 
-// Talk writes a session of Claude Code in a folder, or more of it, and returns the transcript's path. A minute lies between two things, from
-// start on. What is written has a result, since only what is known to have been done counts.
+// Talk writes a session of Claude Code in a folder, or more of it, and returns the transcript's path. A minute lies
+// between two things, from start on. What is written has a result, since only what is known to have been done counts.
 func (p *Place) Talk(dir, id, branch string, start time.Time, said ...Said) string {
 	p.T.Helper()
 	dir = p.At(dir)
@@ -60,7 +61,10 @@ func (p *Place) Talk(dir, id, branch string, start time.Time, said ...Said) stri
 		}
 		put(name, s.record(dir, "t"+name))
 		if s.New != "" {
-			put(name+"result", message("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t" + name, "content": "ok"}}))
+			put(name+"result", message("user", []any{map[string]any{
+				"type": "tool_result", "tool_use_id": "t" + name,
+				"content": "ok",
+			}}))
 		}
 	}
 	p.Write(path, b.String())
@@ -87,5 +91,8 @@ func (s Said) record(dir, id string) map[string]any {
 }
 
 func message(kind string, content any) map[string]any {
-	return map[string]any{"type": kind, "message": map[string]any{"role": kind, "model": "claude-opus-4-6", "content": content}}
+	return map[string]any{"type": kind, "message": map[string]any{
+		"role": kind, "model": "claude-opus-4-6",
+		"content": content,
+	}}
 }

@@ -40,8 +40,8 @@ type result struct {
 	Score float64
 }
 
-// rank indexes the corpus, an index for each group, and asks the questions of some files, each of its group or of all of them together, with or
-// without the model that is built in. It returns a run for each file.
+// rank indexes the corpus, an index for each group, and asks the questions of some files, each of its group or of all
+// of them together, with or without the model that is built in. It returns a run for each file.
 func rank(ctx context.Context, dir string, m *model.Model, together bool, queries ...string) ([][]result, error) {
 	groups := make(map[string][]harness.Document)
 	err := harness.Corpus(dir, func(d harness.Document) { groups[d.Group] = append(groups[d.Group], d) })
@@ -86,7 +86,9 @@ func rank(ctx context.Context, dir string, m *model.Model, together bool, querie
 }
 
 // rankGroups asks qs of an index of each group at once.
-func rankGroups(ctx context.Context, weights *model.Model, groups [][]harness.Document, qs []question) (out []result, err error) {
+func rankGroups(ctx context.Context, weights *model.Model, groups [][]harness.Document,
+	qs []question,
+) (out []result, err error) {
 	var all []*index
 	defer func() {
 		for _, x := range all {

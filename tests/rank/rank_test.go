@@ -164,8 +164,8 @@ func TestRankAnyFolder(t *testing.T) {
 	}
 }
 
-// TestTogether splits the project's own corpus into four, which are asked at once: hardly less is found than in one. Measured: subjects 0.9563,
-// keywords 0.9367; by the scores that each has alone 0.9303.
+// TestTogether splits the project's own corpus into four, which are asked at once: hardly less is found than in one.
+// Measured: subjects 0.9563, keywords 0.9367; by the scores that each has alone 0.9303.
 func TestTogether(t *testing.T) {
 	dir := filepath.Join(harness.Root(t), "tests/testdata/ranking")
 	split := t.TempDir()
@@ -186,7 +186,8 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs, err := rank(t.Context(), split, nil, true, filepath.Join(split, "queries.jsonl"), filepath.Join(split, "queries_kw.jsonl"))
+	runs, err := rank(t.Context(), split, nil, true, filepath.Join(split, "queries.jsonl"),
+		filepath.Join(split, "queries_kw.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,8 @@ func mixed(seed uint64) string {
 
 func applyText(t *testing.T, r *redact.Redactor, text string) string {
 	t.Helper()
-	entry, _, err := r.Apply(t.Context(), session.Entry{Sessions: []session.Session{{Turns: []session.Turn{{Content: text}}}}})
+	entry, _, err := r.Apply(t.Context(),
+		session.Entry{Sessions: []session.Session{{Turns: []session.Turn{{Content: text}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// What stands behind a commit is known where a piece of work is told whole: all that is in the commit is of one session, or of a person.
+// What stands behind a commit is known where a piece of work is told whole: all that is in the commit is of one
+// session, or of a person.
 
 // expected says which session alone stands behind a commit; nil for none.
 type expected struct {
@@ -68,7 +69,8 @@ func (a *author) closes() {
 	a.expects(nil, "by hand, after closing words")
 }
 
-// comesLate is a session whose transcript is seen long after its commit; a person changes another line of its file before that.
+// comesLate is a session whose transcript is seen long after its commit; a person changes another line of its file
+// before that.
 func (a *author) comesLate() {
 	k := a.begins()
 	if k.dialect != nil && k.dialect.name != "codex" { // its folder has more than the transcript
@@ -115,7 +117,10 @@ func (a *author) together() {
 		})
 	})
 	for sha := range strings.FieldsSeq(a.git("rev-list", "--reverse", before.sha+"..HEAD")) {
-		i := slices.IndexFunc(both[:], func(k *talk) bool { return a.git("log", "-1", "--format=%s", sha) == "Work of "+k.name })
+		i := slices.IndexFunc(both[:], func(k *talk) bool {
+			return a.git("log", "-1", "--format=%s",
+				sha) == "Work of "+k.name
+		})
 		a.at(a.made(sha, a.head.tree.with(numbers[i], a.work[numbers[i]]), a.head))
 		a.notes(0, "commit %.7s of %s, at once with another", sha, both[i].name)
 		a.expects(both[i], "at once with another")
@@ -125,7 +130,8 @@ func (a *author) together() {
 	}
 }
 
-// holdsHook has the hook of a commit wait until there are two upon another one, so that HEAD has moved on for the first; until the end that it returns.
+// holdsHook has the hook of a commit wait until there are two upon another one, so that HEAD has moved on for the
+// first; until the end that it returns.
 func (a *author) holdsHook(before *commit) (end func()) {
 	a.T.Helper()
 	if a.late {
@@ -212,7 +218,8 @@ func (a *author) judgeBehind() (asked int, mistakes []string) {
 		}
 		asked++
 		if got := a.behind(e.commit.sha); !slices.Equal(got, want) {
-			mistakes = append(mistakes, fmt.Sprintf("behind %.7s in %s's clone, %s, stand %v, not %v", e.commit.sha, a.name, e.what, a.called(got), a.called(want)))
+			mistakes = append(mistakes, fmt.Sprintf("behind %.7s in %s's clone, %s, stand %v, not %v", e.commit.sha, a.name,
+				e.what, a.called(got), a.called(want)))
 		}
 	}
 	return asked, mistakes

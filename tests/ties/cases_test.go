@@ -169,7 +169,8 @@ func TestWriteOverAll(t *testing.T) {
 	first, second, n := a.session(), a.session(), a.hand(header)
 	a.adds(first, n, "const leeway", "\n"+expiry)
 	const changed = "// leeway is how far clocks may differ.\nconst leeway = time.Minute"
-	lines := strings.Split(strings.Replace(strings.TrimSuffix(a.work[n].text.String(), "\n"), "const leeway = 30 * time.Second", changed, 1), "\n")
+	lines := strings.Split(strings.Replace(strings.TrimSuffix(a.work[n].text.String(), "\n"),
+		"const leeway = 30 * time.Second", changed, 1), "\n")
 	path, before := a.dir+"/"+jwt, a.work[n].text.String()
 	a.calls(second, "Write", fields{"file_path": path, "content": joined(lines)}, func() (string, bool, any) {
 		return "The file " + path + " has been updated.", false,

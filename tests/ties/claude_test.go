@@ -13,7 +13,8 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// talk is one session of Claude Code, or where it has a dialect of another agent, and the transcript that grows with it.
+// talk is one session of Claude Code, or where it has a dialect of another agent, and the transcript that grows with
+// it.
 type talk struct {
 	id, cwd, path string
 	name          string // how a report calls it
@@ -35,7 +36,8 @@ func (a *author) open() *talk {
 }
 
 func uuid(rng *rand.Rand) string {
-	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", rng.Uint32(), rng.IntN(1<<16), rng.IntN(1<<12), rng.IntN(1<<12), rng.Uint64()>>16)
+	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", rng.Uint32(), rng.IntN(1<<16), rng.IntN(1<<12), rng.IntN(1<<12),
+		rng.Uint64()>>16)
 }
 
 type fields map[string]any
@@ -84,7 +86,8 @@ func (a *author) prompts(k *talk, words string) {
 		return
 	}
 	a.tick()
-	_, err := k.record(a.now, a.branch, "user", fields{"role": "user", "content": words}, fields{"permissionMode": "default"})
+	_, err := k.record(a.now, a.branch, "user", fields{"role": "user", "content": words},
+		fields{"permissionMode": "default"})
 	a.must(err)
 }
 
@@ -104,8 +107,10 @@ func (a *author) answers(k *talk, block fields) string {
 	a.T.Helper()
 	a.tick()
 	id, err := k.record(a.now, a.branch, "assistant", fields{
-		"model": "claude-opus-4-6", "id": fmt.Sprintf("msg_%s_%d", k.id[:8], k.records), "type": "message", "role": "assistant",
-		"content": []any{block}, "stop_reason": nil, "stop_sequence": nil, "usage": fields{"input_tokens": 1, "output_tokens": 7},
+		"model": "claude-opus-4-6", "id": fmt.Sprintf("msg_%s_%d", k.id[:8], k.records), "type": "message",
+		"role":    "assistant",
+		"content": []any{block}, "stop_reason": nil, "stop_sequence": nil,
+		"usage": fields{"input_tokens": 1, "output_tokens": 7},
 	}, fields{"requestId": fmt.Sprintf("req_%s_%d", k.id[:8], k.records)})
 	a.must(err)
 	return id

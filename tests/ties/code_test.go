@@ -38,7 +38,10 @@ var tongues = []tongue{
 	},
 	{
 		ext: ".py", indent: "    ",
-		head: []string{"import json", "import logging", "from typing import Optional", "", "log = logging.getLogger(__name__)", ""},
+		head: []string{
+			"import json", "import logging", "from typing import Optional", "",
+			"log = logging.getLogger(__name__)", "",
+		},
 		functions: []string{
 			"def $v1_$n1(self, $n1: str, $n2: Optional[int] = None) -> dict:\n    \"\"\"$V1 the $n1 of the $n2.\"\"\"\n@    return $n1\n\n",
 			"class $N1$N2:\n    def __init__(self, $n1, $n2):\n        self.$n1 = $n1\n        self.$n2 = $n2\n\n",

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// dialect is how an agent other than Claude Code writes a session down: the records of each thing, in lines that carry their times.
+// dialect is how an agent other than Claude Code writes a session down: the records of each thing, in lines that carry
+// their times.
 type dialect struct {
 	name   string
 	path   func(a *author, id string) string
@@ -31,7 +32,8 @@ func (e edited) diff() string { return strings.Join(e.lines, "\n") + "\n" }
 // dialects are those that histories speak besides Claude Code's.
 var dialects = []*dialect{nil, &codex, nil, &copilot, nil, &gemini}
 
-// turns makes every other session one of another agent. Nothing is drawn for it, so a seed's history is the same in all dialects.
+// turns makes every other session one of another agent. Nothing is drawn for it, so a seed's history is the same in all
+// dialects.
 func (a *author) turns(k *talk) *talk {
 	d := dialects[a.talked%len(dialects)]
 	if d == nil {
@@ -79,13 +81,15 @@ func (a *author) does(k *talk, input fields, do func() (said string, failed bool
 	told, _ := result.(fields)
 	hunks, _ := told["structuredPatch"].([]hunk)
 	for _, h := range hunks {
-		e.lines = append(append(e.lines, fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)), h.raw...)
+		e.lines = append(append(e.lines, fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)),
+			h.raw...)
 	}
 	if e.added = told["type"] == "create"; e.added {
 		e.lines = signed("+", input["content"])
 	}
 	if failed {
-		e.lines = append([]string{"@@ -1 +1 @@"}, append(signed("-", input["old_string"]), signed("+", input["new_string"])...)...)
+		e.lines = append([]string{"@@ -1 +1 @@"}, append(signed("-", input["old_string"]),
+			signed("+", input["new_string"])...)...)
 	}
 	a.must(k.writes(a, k.dialect.edits(k, id, e)...))
 }
@@ -102,11 +106,15 @@ func signed(sign string, of any) (out []string) {
 var codex = dialect{
 	name: "codex",
 	path: func(a *author, id string) string {
-		return filepath.Join(a.Home(), ".codex", "sessions", a.now.Format("2006/01/02"), "rollout-"+a.now.Format("2006-01-02T15-04-05")+"-"+id+".jsonl")
+		return filepath.Join(a.Home(), ".codex", "sessions", a.now.Format("2006/01/02"),
+			"rollout-"+a.now.Format("2006-01-02T15-04-05")+"-"+id+".jsonl")
 	},
 	begins: func(k *talk, branch string) []fields {
 		return []fields{
-			{"type": "session_meta", "payload": fields{"id": k.id, "cwd": k.cwd, "cli_version": "0.140.0", "source": "cli", "git": fields{"branch": branch}}},
+			{"type": "session_meta", "payload": fields{
+				"id": k.id, "cwd": k.cwd, "cli_version": "0.140.0", "source": "cli",
+				"git": fields{"branch": branch},
+			}},
 			{"type": "turn_context", "payload": fields{"cwd": k.cwd, "model": "gpt-5.4"}},
 		}
 	},
@@ -114,7 +122,10 @@ var codex = dialect{
 		if role == "user" {
 			return fields{"type": "event_msg", "payload": fields{"type": "user_message", "message": words}}
 		}
-		return fields{"type": "response_item", "payload": fields{"type": "message", "role": role, "content": []any{fields{"type": "output_text", "text": words}}}}
+		return fields{"type": "response_item", "payload": fields{
+			"type": "message", "role": role,
+			"content": []any{fields{"type": "output_text", "text": words}},
+		}}
 	},
 	edits: func(k *talk, id string, e edited) []fields {
 		path, op, said := strings.TrimPrefix(e.path, k.cwd+"/"), "Update", "Success. Updated the following files:\nM "
@@ -126,17 +137,27 @@ var codex = dialect{
 		}
 		patch := "*** Begin Patch\n*** " + op + " File: " + path + "\n" + e.diff() + "*** End Patch"
 		return []fields{
-			{"type": "response_item", "payload": fields{"type": "custom_tool_call", "call_id": id, "name": "apply_patch", "input": patch}},
-			{"type": "response_item", "payload": fields{"type": "custom_tool_call_output", "call_id": id, "output": said + path}},
+			{"type": "response_item", "payload": fields{
+				"type": "custom_tool_call", "call_id": id, "name": "apply_patch",
+				"input": patch,
+			}},
+			{"type": "response_item", "payload": fields{
+				"type": "custom_tool_call_output", "call_id": id,
+				"output": said + path,
+			}},
 		}
 	},
 	runs: func(k *talk, id, command string) fields {
 		return fields{"type": "response_item", "payload": fields{
-			"type": "function_call", "call_id": id, "name": "exec_command", "arguments": fmt.Sprintf(`{"cmd":%q,"workdir":%q}`, command, k.cwd),
+			"type": "function_call", "call_id": id, "name": "exec_command",
+			"arguments": fmt.Sprintf(`{"cmd":%q,"workdir":%q}`, command, k.cwd),
 		}}
 	},
 	ran: func(_ *talk, id, _ string) fields {
-		return fields{"type": "response_item", "payload": fields{"type": "function_call_output", "call_id": id, "output": "Process exited with code 0"}}
+		return fields{"type": "response_item", "payload": fields{
+			"type": "function_call_output", "call_id": id,
+			"output": "Process exited with code 0",
+		}}
 	},
 	env: func(id string) []string { return []string{"CODEX_THREAD_ID=" + id} },
 }
@@ -147,7 +168,10 @@ var copilot = dialect{
 		return filepath.Join(a.Home(), ".copilot", "session-state", id, "events.jsonl")
 	},
 	begins: func(k *talk, branch string) []fields {
-		return []fields{{"type": "session.start", "data": fields{"sessionId": k.id, "copilotVersion": "1.0.102", "context": fields{"cwd": k.cwd, "branch": branch}}}}
+		return []fields{{"type": "session.start", "data": fields{
+			"sessionId": k.id, "copilotVersion": "1.0.102",
+			"context": fields{"cwd": k.cwd, "branch": branch},
+		}}}
 	},
 	turn: func(_ *talk, role, words string) fields {
 		return fields{"type": role + ".message", "data": fields{"content": words}}
@@ -159,7 +183,8 @@ var copilot = dialect{
 		}
 		result := fields{"toolCallId": id, "success": !e.failed}
 		if !e.failed && !e.added {
-			result["result"] = fields{"detailedContent": "\ndiff --git a" + e.path + " b" + e.path + "\n--- a" + e.path + "\n+++ b" + e.path + "\n" + e.diff()}
+			result["result"] = fields{"detailedContent": "\ndiff --git a" + e.path + " b" + e.path + "\n--- a" + e.path +
+				"\n+++ b" + e.path + "\n" + e.diff()}
 		}
 		return []fields{
 			{"type": "tool.execution_start", "data": fields{"toolCallId": id, "toolName": tool, "arguments": args}},
@@ -167,7 +192,10 @@ var copilot = dialect{
 		}
 	},
 	runs: func(_ *talk, id, command string) fields {
-		return fields{"type": "tool.execution_start", "data": fields{"toolCallId": id, "toolName": "bash", "arguments": fields{"command": command}}}
+		return fields{"type": "tool.execution_start", "data": fields{
+			"toolCallId": id, "toolName": "bash",
+			"arguments": fields{"command": command},
+		}}
 	},
 	ran: func(_ *talk, id, _ string) fields {
 		return fields{"type": "tool.execution_complete", "data": fields{"toolCallId": id, "success": true}}
@@ -187,15 +215,24 @@ var gemini = dialect{
 	},
 	turn: func(k *talk, role, words string) fields {
 		kind := map[string]string{"user": "user", "assistant": "gemini"}[role]
-		return fields{"id": fmt.Sprintf("turn%d", k.records), "type": kind, "content": []any{fields{"text": words}}, "model": "gemini-2.5-pro"}
+		return fields{
+			"id": fmt.Sprintf("turn%d", k.records), "type": kind, "content": []any{fields{"text": words}},
+			"model": "gemini-2.5-pro",
+		}
 	},
 	edits: func(_ *talk, id string, e edited) []fields {
-		call := fields{"id": id, "name": "replace", "status": "success", "args": fields{"file_path": e.path, "old_string": "x", "new_string": "y"}}
+		call := fields{
+			"id": id, "name": "replace", "status": "success",
+			"args": fields{"file_path": e.path, "old_string": "x", "new_string": "y"},
+		}
 		switch {
 		case e.failed:
 			call["status"] = "error"
 		case e.added:
-			call["name"], call["args"] = "write_file", fields{"file_path": e.path, "content": strings.ReplaceAll(e.diff()[1:], "\n+", "\n")}
+			call["name"], call["args"] = "write_file", fields{
+				"file_path": e.path,
+				"content":   strings.ReplaceAll(e.diff()[1:], "\n+", "\n"),
+			}
 		default:
 			call["resultDisplay"] = fields{"fileDiff": "Index: f\n===\n--- f\tCurrent\n+++ f\tProposed\n" + e.diff()}
 		}

@@ -93,9 +93,10 @@ func (a *author) edits(k *talk, number int, proposed, done change, how string) {
 		if modified {
 			now = strings.Replace(now, strings.Join(proposed.lines, "\n"), strings.Join(done.lines, "\n"), 1)
 		}
-		return "The file " + a.dir + "/" + f.path + " has been updated successfully.", false, a.writes(k, number, done.of(before), how, fields{
-			"oldString": old, "newString": now, "originalFile": f.text.String(), "userModified": modified, "replaceAll": false,
-		})
+		return "The file " + a.dir + "/" + f.path + " has been updated successfully.", false,
+			a.writes(k, number, done.of(before), how, fields{
+				"oldString": old, "newString": now, "originalFile": f.text.String(), "userModified": modified, "replaceAll": false,
+			})
 	})
 }
 
@@ -187,12 +188,14 @@ func (a *author) everywhere(k *talk) {
 		a.fails(k, n, a.idea(f), "<tool_use_error>String to replace not found in file.\nString: "+from+"</tool_use_error>")
 		return
 	}
-	a.calls(k, "Edit", fields{"replace_all": true, "file_path": path, "old_string": from, "new_string": to}, func() (string, bool, any) {
-		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(before, from, to), "\n"), "\n")
-		return "The file " + path + " has been updated. All occurrences were successfully replaced.", false, a.writes(k, n, lines, "replace-all", fields{
-			"oldString": from, "newString": to, "originalFile": before, "userModified": false, "replaceAll": true,
+	a.calls(k, "Edit", fields{"replace_all": true, "file_path": path, "old_string": from, "new_string": to},
+		func() (string, bool, any) {
+			lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(before, from, to), "\n"), "\n")
+			return "The file " + path + " has been updated. All occurrences were successfully replaced.", false,
+				a.writes(k, n, lines, "replace-all", fields{
+					"oldString": from, "newString": to, "originalFile": before, "userModified": false, "replaceAll": true,
+				})
 		})
-	})
 }
 
 func (a *author) words() (from, to string) {

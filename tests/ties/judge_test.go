@@ -15,9 +15,10 @@ import (
 type figures struct {
 	asked                      int // equal to what a session wrote, white space aside
 	first, later, wrong, empty int // of these: whether that session was named
-	slid                       int // asked and not counted besides: git's blame gives the line to a commit that did not bring it
-	exact, misled              int // lines that are said to be exactly a session's: rightly, or not
-	others, exactly, inferred  int // lines of a person or of nobody, and of these: those that a session claims
+	// asked and not counted besides: git's blame gives the line to a commit that did not bring it
+	slid                      int
+	exact, misled             int // lines that are said to be exactly a session's: rightly, or not
+	others, exactly, inferred int // lines of a person or of nobody, and of these: those that a session claims
 }
 
 func (f *figures) add(g figures) {
@@ -71,10 +72,13 @@ func (t *tables) add(label string, g figures) {
 
 func (t *tables) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-22s %6s %7s %6s %6s %6s %6s %6s %7s %6s %7s %7s %8s\n", "", "asked", "right", "first", "later", "wrong", "empty", "slid",
+	fmt.Fprintf(&b, "%-22s %6s %7s %6s %6s %6s %6s %6s %7s %6s %7s %7s %8s\n", "", "asked", "right", "first", "later",
+		"wrong", "empty", "slid",
 		"exact", "wrong", "others", "exact", "inferred")
-	rank := func(label string) int { return (slices.Index(kinds, label) + len(kinds)) % len(kinds) } // what is no kind comes last
-	for _, label := range slices.SortedFunc(maps.Keys(t.by), func(x, y string) int { return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x, y)) }) {
+	// what is no kind comes last
+	rank := func(label string) int { return (slices.Index(kinds, label) + len(kinds)) % len(kinds) }
+	for _, label := range slices.SortedFunc(maps.Keys(t.by),
+		func(x, y string) int { return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x, y)) }) {
 		fmt.Fprintf(&b, "%-22s %s\n", label, t.by[label])
 	}
 	return b.String()
@@ -229,7 +233,8 @@ func (m mistake) String() string { return fmt.Sprintf("%d-%d %s", m.from, m.to, 
 
 // told says what is true of a line, and what was said.
 func (a *author) told(path string, l *line, from *commit, who named) string {
-	return fmt.Sprintf("of %s in %s's clone: %q by %s, in %.7s; named are %v, exactly %v", path, a.name, l.text, l.how, from.sha, a.called(who.all), a.called(who.exact))
+	return fmt.Sprintf("of %s in %s's clone: %q by %s, in %.7s; named are %v, exactly %v", path, a.name, l.text, l.how,
+		from.sha, a.called(who.all), a.called(who.exact))
 }
 
 // called are sessions by the names that a report has for them.

@@ -7,7 +7,8 @@ import (
 
 // kinds are what histories are about. In "all" everything happens.
 var kinds = []string{
-	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv", "formatter", "talk",
+	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv",
+	"formatter", "talk",
 	"closing words", "seen late", "at once", "edit stop", "all",
 }
 

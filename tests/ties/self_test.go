@@ -104,7 +104,12 @@ func TestFigures(t *testing.T) {
 		{"git errs", other, named{all: ids("k"), exact: ids("k")}, true, figures{asked: 1, slid: 1}},
 		{"a person's", nil, named{}, false, figures{others: 1}},
 		{"a person's, claimed", nil, named{all: ids("k")}, false, figures{others: 1, inferred: 1}},
-		{"a person's, claimed as exact", nil, named{all: ids("k"), exact: ids("k")}, false, figures{others: 1, exactly: 1, misled: 1}},
+		{
+			"a person's, claimed as exact", nil,
+			named{all: ids("k"), exact: ids("k")},
+			false,
+			figures{others: 1, exactly: 1, misled: 1},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := written("x", tt.by, "").figures(tt.who, tt.slid); got != tt.want {

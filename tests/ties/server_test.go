@@ -15,7 +15,8 @@ func (a *author) mergesThere(way string, t topic) {
 		by = a.authors[a.rng.IntN(2)] // who pressed the button
 	}
 	a.tick()
-	desk := a.hub.With("PATH="+os.Getenv("PATH"), "GIT_COMMITTER_NAME=GitHub", "GIT_COMMITTER_EMAIL=noreply@github.com", "GIT_COMMITTER_DATE="+a.date())
+	desk := a.hub.With("PATH="+os.Getenv("PATH"), "GIT_COMMITTER_NAME=GitHub", "GIT_COMMITTER_EMAIL=noreply@github.com",
+		"GIT_COMMITTER_DATE="+a.date())
 	desk.Git("desk", "checkout", "-q", "--detach", "main")
 	var c *commit
 	if way == "squash-merge" {
@@ -55,7 +56,8 @@ func (a *author) rebased(desk *harness.Place, t topic) *commit {
 	if !linear || len(trees) == 0 {
 		return nil
 	}
-	if _, err := desk.Try("desk", "rebase", "-q", "--no-ff", "main", t.name+"^0"); err != nil || !lies(desk.At("desk"), trees[len(trees)-1]) {
+	if _, err := desk.Try("desk", "rebase", "-q", "--no-ff", "main", t.name+"^0"); err != nil ||
+		!lies(desk.At("desk"), trees[len(trees)-1]) {
 		return nil
 	}
 	return a.chain(main, strings.ReplaceAll(desk.Git("desk", "rev-list", "--reverse", "main..HEAD"), "\n", " "), trees)

@@ -114,7 +114,8 @@ func patch(old, now text) []hunk {
 	steps := walk(old, now)
 	out, last := []hunk{}, -1
 	for i, s := range steps {
-		near := slices.ContainsFunc(steps[max(0, i-context):min(len(steps), i+context+1)], func(s step) bool { return s.sign != " " })
+		near := slices.ContainsFunc(steps[max(0, i-context):min(len(steps), i+context+1)],
+			func(s step) bool { return s.sign != " " })
 		if !near {
 			continue
 		}
@@ -168,7 +169,10 @@ func walk(old, now text) (out []step) {
 func merged(base, ours, theirs text) (out text, ok bool) {
 	b, o, t := 0, 0, 0
 	for {
-		next := slices.IndexFunc(base[b:], func(l *line) bool { return slices.Contains(ours[o:], l) && slices.Contains(theirs[t:], l) })
+		next := slices.IndexFunc(base[b:], func(l *line) bool {
+			return slices.Contains(ours[o:], l) &&
+				slices.Contains(theirs[t:], l)
+		})
 		nb, no, nt := len(base), len(ours), len(theirs)
 		if next >= 0 {
 			nb = b + next

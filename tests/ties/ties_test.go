@@ -4,8 +4,8 @@
 // through all that happens to it, so what is right is known and not guessed. Then `git rekal why` is asked for all
 // lines in both clones.
 //
-// text_test.go and tree_test.go have the model, code_test.go the lines that are written, claude_test.go the transcripts of Claude Code,
-// dialects_test.go those of Codex, Copilot CLI and Gemini CLI, which write every other session,
+// text_test.go and tree_test.go have the model, code_test.go the lines that are written, claude_test.go the transcripts
+// of Claude Code, dialects_test.go those of Codex, Copilot CLI and Gemini CLI, which write every other session,
 // edits_test.go and hands_test.go what changes files, commits_test.go, server_test.go and life_test.go what brings them
 // to the server, judge_test.go the questions. cases_test.go has single cases, each with its plain story.
 //
@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 
 // TestLongTies draws a history of some kinds, TestNightTies of all kinds as many as there is time for.
 func TestLongTies(t *testing.T) {
-	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "talk", "closing words", "seen late", "at once", "edit stop", "all")
+	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "talk", "closing words", "seen late",
+		"at once", "edit stop", "all")
 }
 func TestNightTies(t *testing.T) { judges(t, 3, 20, kinds...) }
 

@@ -52,7 +52,8 @@ func (c *commit) helpers() (out map[string]bool, lines bool) {
 	return out, lines
 }
 
-// judgeTrailers asks for the trailers of all commits with one parent that brought lines: who helped with the others, the lines don't tell.
+// judgeTrailers asks for the trailers of all commits with one parent that brought lines: who helped with the others,
+// the lines don't tell.
 func (a *author) judgeTrailers() (h helped) {
 	a.T.Helper()
 	said := map[string][]string{}

@@ -85,7 +85,10 @@ const settings = `[init]
 func (h *history) author(name string) *author {
 	h.t.Helper()
 	p := harness.New(h.t)
-	a := &author{history: h, Place: p, name: name[:1], email: name + "@example.com", dir: p.At("repo"), branch: "main", work: tree{}}
+	a := &author{
+		history: h, Place: p, name: name[:1], email: name + "@example.com", dir: p.At("repo"), branch: "main",
+		work: tree{},
+	}
 	p.Write("home/.gitconfig", fmt.Sprintf("[user]\n\tname = %s\n\temail = %s\n%s", name, a.email, settings))
 	return a
 }
@@ -99,7 +102,10 @@ func begin(t *testing.T, rng *rand.Rand, late bool) *history {
 	a, b := h.author("alice"), h.author("bob")
 	h.authors = [2]*author{a, b}
 	a.Git(".", "clone", "-q", h.hub.At("server.git"), a.dir)
-	for _, path := range []string{"src/store.go", "src/token.go", "src/route.go", "api/views.py", "api/models.py", "web/app.js"} {
+	for _, path := range []string{
+		"src/store.go", "src/token.go", "src/route.go", "api/views.py", "api/models.py",
+		"web/app.js",
+	} {
 		a.creates(path, tongueOf(path).beginning(rng, 2+rng.IntN(3)), nil, "person")
 	}
 	a.commit("First commit", nil)

@@ -43,7 +43,8 @@ func (c *clone) checkHolds(want []turn) error {
 			rows[i].TS = 0
 		}
 	}
-	return errors.Join(c.fsck(), c.checkLedger(want), checkTables(tabled, rows), c.checkRecall(rows), c.checkLeftovers(), c.checkLakes())
+	return errors.Join(c.fsck(), c.checkLedger(want), checkTables(tabled, rows), c.checkRecall(rows), c.checkLeftovers(),
+		c.checkLakes())
 }
 
 // held is every turn in the transcripts of the machine.
@@ -122,7 +123,8 @@ func compare(where string, want, got []turn) error {
 		return nil
 	}
 	slices.Sort(bad)
-	return fmt.Errorf("%s: %d turns wrong of %d:\n  %s", where, len(bad), len(want), strings.Join(bad[:min(5, len(bad))], "\n  "))
+	return fmt.Errorf("%s: %d turns wrong of %d:\n  %s", where, len(bad), len(want),
+		strings.Join(bad[:min(5, len(bad))], "\n  "))
 }
 
 // row is a turn in the tables.
@@ -256,7 +258,11 @@ func (c *clone) rekal() string {
 }
 
 // caches are the names that may stand in .git/rekal/ when nobody works there.
-var caches = []string{"lock.decisions", "lock.embed", "lock.questions", "records", "remembered", "words", "data.db", "index.db", "lock", "lock.state", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal", "state.db", "sync"}
+var caches = []string{
+	"lock.decisions", "lock.embed", "lock.questions", "records", "remembered", "words", "data.db",
+	"index.db", "lock", "lock.state", "lock.tables", "lock.writer", "made", "recall.db", "recall.db-shm", "recall.db-wal",
+	"state.db", "sync",
+}
 
 // checkLeftovers looks for what a dead process left: locks anywhere, strange files among the
 // caches.
@@ -298,7 +304,10 @@ func (c *clone) dropGitsLocks() error {
 		return err
 	}
 	for _, dir := range strings.Fields(string(out)) {
-		for _, name := range []string{"index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/*.lock", "refs/remotes/*/*.lock"} {
+		for _, name := range []string{
+			"index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/*.lock",
+			"refs/remotes/*/*.lock",
+		} {
 			locks, err := filepath.Glob(filepath.Join(dir, name))
 			if err != nil {
 				return err

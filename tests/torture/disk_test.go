@@ -17,7 +17,8 @@ func tmpfs(t *testing.T, dir string, size int) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a small disk")
 	}
-	if err := errors.Join(os.MkdirAll(dir, 0o700), syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size))); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), syscall.Mount("tmpfs", dir, "tmpfs", 0,
+		fmt.Sprintf("size=%d,mode=700", size))); err != nil {
 		t.Skipf("can't mount a small disk: %v", err)
 	}
 	t.Cleanup(func() {
@@ -168,7 +169,8 @@ func TestLongReadOnlyCaches(t *testing.T) {
 		}
 		res, err = c.run("git", "rekal", "checkpoint") // whose index can't be brought up to date
 		w.fatal(err)
-		if res.code != 0 && !strings.Contains(res.stderr, "not permitted") && !strings.Contains(res.stderr, "permission denied") {
+		if res.code != 0 && !strings.Contains(res.stderr, "not permitted") &&
+			!strings.Contains(res.stderr, "permission denied") {
 			t.Fatalf("round %d: %v", n, res)
 		}
 		w.fatal(c.checkLedger(c.held()))

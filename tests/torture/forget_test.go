@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestLongForgetKilled kills `git rekal forget` at moments all over the time that it takes: what others said is there as it was, and the same
-// command again ends it, so that nothing of the session is left in objects, caches and records.
+// TestLongForgetKilled kills `git rekal forget` at moments all over the time that it takes: what others said is there
+// as it was, and the same command again ends it, so that nothing of the session is left in objects, caches and records.
 func TestLongForgetKilled(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
@@ -25,7 +25,8 @@ func TestLongForgetKilled(t *testing.T) {
 		w.fatal(secret.add(secret.fails()))
 		c.must("git", "rekal", "checkpoint")
 		c.must("git", "rekal", "parser") // makes the index, and records of what shells printed
-		id := strings.Split(c.must("git", "rekal", "query", "SELECT id FROM sessions WHERE native_id = '"+secret.id+"'"), `"`)[3]
+		id := strings.Split(c.must("git", "rekal", "query", "SELECT id FROM sessions WHERE native_id = '"+secret.id+"'"),
+			`"`)[3]
 		forget := []string{"git", "rekal", "forget", id}
 		if n == 0 {
 			res, err := c.clean(forget...)
@@ -66,9 +67,15 @@ func TestLongForgetKilled(t *testing.T) {
 // fails is a command that failed, with its output: a record is made of it.
 func (t *talk) fails() []byte {
 	id := "toolu_fails_" + t.id
-	call := t.answer(map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "make"}})
+	call := t.answer(map[string]any{
+		"type": "tool_use", "id": id, "name": "Bash",
+		"input": map[string]any{"command": "make"},
+	})
 	return append(call, t.line("user", map[string]any{"role": "user", "content": []any{
-		map[string]any{"tool_use_id": id, "type": "tool_result", "is_error": true, "content": "Exit code 1\nerror: output" + t.id},
+		map[string]any{
+			"tool_use_id": id, "type": "tool_result", "is_error": true,
+			"content": "Exit code 1\nerror: output" + t.id,
+		},
 	}})...)
 }
 

@@ -34,9 +34,15 @@ func victims() []victim {
 		{name: "clean", args: []string{"git", "rekal", "clean"}, again: []string{"git", "rekal", "init"}},
 		{name: "push", before: behind, args: []string{"git", "rekal", "push", "--yes"}},
 		{name: "sync", before: behind, args: []string{"git", "rekal", "sync", "--yes"}},
-		{name: "pause", args: []string{"git", "rekal", "pause"}, again: []string{"sh", "-c", "git rekal pause && git rekal resume"}},
+		{
+			name: "pause", args: []string{"git", "rekal", "pause"},
+			again: []string{"sh", "-c", "git rekal pause && git rekal resume"},
+		},
 		{name: "run", args: []string{"git", "rekal", "run", "--", "echo", "parser"}},
-		{name: "recall with records", before: func(c *clone) error { return c.quietly("git", "rekal", "run", "--", "echo", "cache") }, args: []string{"git", "rekal", "parser cache"}},
+		{name: "recall with records", before: func(c *clone) error {
+			return c.quietly("git", "rekal", "run", "--", "echo",
+				"cache")
+		}, args: []string{"git", "rekal", "parser cache"}},
 		{name: "trailers", before: behind, args: []string{"git", "rekal", "trailers", "--rewrite", "HEAD"}},
 		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
 	}...)
@@ -254,6 +260,8 @@ func excused(res ran, pair ...victim) bool {
 	paused := slices.ContainsFunc(pair, func(v victim) bool { return v.name == "pause" })
 	return paused && strings.Contains(res.stderr, "paused since") ||
 		bare && strings.Contains(res.stderr, "not set up") && !internals.MatchString(res.stderr) ||
-		res.args[1] == "commit" && (strings.Contains(res.stderr, "index.lock") || strings.Contains(res.stderr, "cannot lock ref 'HEAD'")) ||
-		res.args[1] == "push" && strings.Contains(res.stderr, "cannot lock ref 'refs/heads/main'") && !strings.Contains(res.stderr, "git-rekal")
+		res.args[1] == "commit" && (strings.Contains(res.stderr, "index.lock") ||
+			strings.Contains(res.stderr, "cannot lock ref 'HEAD'")) ||
+		res.args[1] == "push" && strings.Contains(res.stderr, "cannot lock ref 'refs/heads/main'") &&
+			!strings.Contains(res.stderr, "git-rekal")
 }

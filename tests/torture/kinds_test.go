@@ -236,7 +236,8 @@ func askAgent(m *medley, a *act) {
 		cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, &said
 		ctx, stop := context.WithTimeout(m.ctx, m.patience)
 		defer stop()
-		session, err := mcp.NewClient(&mcp.Implementation{Name: "medley", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "medley", Version: "1"}, nil).Connect(ctx,
+			&mcp.CommandTransport{Command: cmd}, nil)
 		if err != nil {
 			return err
 		}

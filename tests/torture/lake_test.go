@@ -18,7 +18,10 @@ func exports() []victim {
 	return []victim{
 		{name: "export", before: (*clone).behindLake, args: []string{"git", "rekal", "export", "--parquet", "../lake"}},
 		{name: "mirror", before: (*clone).behindMirror, args: []string{"sh", "-c", "cd ../mirrors && git rekal mirror sync"}},
-		{name: "export of mirrors", before: (*clone).behindMirror, args: []string{"git", "rekal", "export", "--parquet", "../mirrored", "--bare-mirrors", "../mirrors"}},
+		{
+			name: "export of mirrors", before: (*clone).behindMirror,
+			args: []string{"git", "rekal", "export", "--parquet", "../mirrored", "--bare-mirrors", "../mirrors"},
+		},
 	}
 }
 
@@ -36,7 +39,8 @@ func (c *clone) behindMirror() error {
 	return c.quietly("sh", "-c", "mkdir ../mirrors && cd ../mirrors && git rekal mirror add "+c.dir+".git")
 }
 
-// checkLakes is what must hold of exports and mirrors: who follows a manifest reads one state, and a run makes of any state what a first run would.
+// checkLakes is what must hold of exports and mirrors: who follows a manifest reads one state, and a run makes of any
+// state what a first run would.
 func (c *clone) checkLakes() error {
 	mirrors, _ := filepath.Glob(filepath.Join(c.home, "mirrors", "*.git"))
 	for _, dir := range mirrors {
@@ -48,7 +52,8 @@ func (c *clone) checkLakes() error {
 			return err
 		}
 		ours, err := m.feed(nil, "for-each-ref", "--format=%(objectname)", "refs/rekal/origin")
-		theirs, failed := (&clone{c.machine, c.dir + ".git"}).feed(nil, "for-each-ref", "--format=%(objectname)", "refs/heads/rekal")
+		theirs, failed := (&clone{c.machine, c.dir + ".git"}).feed(nil, "for-each-ref", "--format=%(objectname)",
+			"refs/heads/rekal")
 		if err := errors.Join(err, failed); err != nil || string(ours) != string(theirs) {
 			return fmt.Errorf("a mirror has %s, its remote %s: %w", ours, theirs, err)
 		}

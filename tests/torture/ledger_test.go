@@ -55,7 +55,8 @@ func (c *clone) stored(ref string) ([]turn, error) {
 // segments lists the blobs of a ledger's segments, by name, and sees to it that each commit
 // that is no merge only added some.
 func (c *clone) segments(ref string) ([]string, error) {
-	out, err := c.feed(nil, "log", "--reverse", "--topo-order", "--format=", "--raw", "--no-abbrev", "-r", "--root", "--no-renames", ref)
+	out, err := c.feed(nil, "log", "--reverse", "--topo-order", "--format=", "--raw", "--no-abbrev", "-r", "--root",
+		"--no-renames", ref)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,8 @@ func (a *act) String() string { return fmt.Sprintf("%s in %v", a.name, a.place) 
 func (w *world) medley() *medley {
 	w.t.Helper()
 	m := &medley{world: w, pair: w.pairOfClones(false), scrubbed: map[turn]bool{}, heard: map[string]int{}}
-	m.pair[0].must("git", "-C", m.pair[0].dir+".git", "config", "receive.denyNonFastForwards", "false") // for scrub --pushed
+	// for scrub --pushed
+	m.pair[0].must("git", "-C", m.pair[0].dir+".git", "config", "receive.denyNonFastForwards", "false")
 	for i, c := range m.pair {
 		w.fatal(c.grow(w, 3, 10))
 		for n := range 4 {

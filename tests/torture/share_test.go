@@ -137,7 +137,11 @@ func TestNightMachinesAtOnce(t *testing.T) {
 		for i, c := range machines {
 			w.fatal(c.grow(w, 2, 6))
 			c.must("git", "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("round %d", n))
-			how := [][]string{{"git", "push", "-q", "origin", "HEAD"}, {"git", "rekal", "sync", "--yes"}, {"git", "rekal", "push", "--yes"}}
+			how := [][]string{
+				{"git", "push", "-q", "origin", "HEAD"},
+				{"git", "rekal", "sync", "--yes"},
+				{"git", "rekal", "push", "--yes"},
+			}
 			for _, args := range how[w.rng.IntN(2):] {
 				do = append(do, func() error {
 					if err := c.quietly(args...); err != nil {

@@ -31,7 +31,8 @@ func TestLongSizes(t *testing.T) {
 			text := strings.Repeat("what the tool said ", 5500)
 			for i := range 10000 / part {
 				line(`"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"step %d"}]}`, i)
-				line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}`, text)
+				line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}`,
+					text)
 			}
 			return 0
 		}, 0},
@@ -61,7 +62,8 @@ func TestLongSizes(t *testing.T) {
 			if out := r.bounded("git", "rekal", "what was the beginning"); !strings.Contains(out, `"total":1`) {
 				t.Errorf("recall says %.300s", out)
 			}
-			if out := r.bounded("git", "rekal", "query", "SELECT count(*) AS n FROM tool_calls"); out != fmt.Sprintf("{\"n\":%d}\n", c.calls) {
+			if out := r.bounded("git", "rekal", "query",
+				"SELECT count(*) AS n FROM tool_calls"); out != fmt.Sprintf("{\"n\":%d}\n", c.calls) {
 				t.Errorf("%s tool calls, want %d", out, c.calls)
 			}
 		})
@@ -83,7 +85,8 @@ func TestLongLargeQuestion(t *testing.T) {
 	r.bounded(large...)
 	r.refused(2, "the question has 976 KB, and at most 256 KB are searched: give the words that matter", args...)
 	r.refused(1, "give one SELECT", append([]string{args[0], "query"}, large[1:]...)...)
-	r.refused(2, "the statement has 1000009 bytes; at most 262144 are allowed", append([]string{args[0], "query"}, args[1:]...)...)
+	r.refused(2, "the statement has 1000009 bytes; at most 262144 are allowed",
+		append([]string{args[0], "query"}, args[1:]...)...)
 }
 
 // refused runs a command that must end with a status, say why in one line, and not take more memory than it may.
@@ -92,7 +95,8 @@ func (c *clone) refused(code int, says string, args ...string) {
 	res, err := c.run(args...)
 	c.fatal(err)
 	c.t.Logf("%.60s: %v, %d MB: %.200s", strings.Join(args, " "), res.took, res.memory>>20, res.stderr)
-	if res.code != code || res.out != "" || strings.Count(res.stderr, "\n") != 1 || !strings.Contains(res.stderr, says) || res.memory > most {
+	if res.code != code || res.out != "" || strings.Count(res.stderr, "\n") != 1 || !strings.Contains(res.stderr, says) ||
+		res.memory > most {
 		c.t.Errorf("want %d, %q, in %d MB: %v", code, says, res.memory>>20, res)
 	}
 }

@@ -53,7 +53,8 @@ type leftover struct {
 
 // stumble plants a leftover and does a day's work.
 func (w *world) stumble(c *clone, s leftover) error {
-	if err := errors.Join(os.MkdirAll(filepath.Dir(s.path), 0o700), os.WriteFile(s.path, []byte(s.text), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(s.path), 0o700),
+		os.WriteFile(s.path, []byte(s.text), 0o600)); err != nil {
 		return err
 	}
 	if hour := time.Now().Add(-time.Hour); s.old {
@@ -99,7 +100,10 @@ func TestNightClockGoesBack(t *testing.T) {
 		w.fatal(c.grow(w, 2, 10))
 		by := time.Duration(w.rng.IntN(100*24)-50*24) * time.Hour
 		clock := []string{"REKAL_CLOCK=" + by.String()}
-		args := [][]string{{"git", "commit", "-q", "--allow-empty", "-m", "jump"}, {"git", "rekal", "checkpoint"}}[w.rng.IntN(2)]
+		args := [][]string{
+			{"git", "commit", "-q", "--allow-empty", "-m", "jump"},
+			{"git", "rekal", "checkpoint"},
+		}[w.rng.IntN(2)]
 		res, err := c.runWith(clock, args...)
 		if err == nil {
 			err = res.blame()

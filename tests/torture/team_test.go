@@ -31,25 +31,31 @@ func TestLongTeam(t *testing.T) {
 	team.write(authors, 0, sessions)
 	t.Logf("%d authors × %d sessions, written in %v", authors, sessions, round(time.Since(began)))
 	team.must("git", "gc", "--quiet")
-	t.Logf("ledgers: %s of segments, %s packed", size(team.plain()), strings.TrimSpace(team.must("git", "rev-list", "--disk-usage=human", "--objects", "--glob=refs/heads/rekal/")))
+	t.Logf("ledgers: %s of segments, %s packed", size(team.plain()),
+		strings.TrimSpace(team.must("git", "rev-list", "--disk-usage=human", "--objects", "--glob=refs/heads/rekal/")))
 
 	me, plain := team.newcomer("me"), team.newcomer("git-alone")
 	me.must("git", "rekal", "init")
-	t.Logf("first sync: %v; git alone, for the same fetch: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
+	t.Logf("first sync: %v; git alone, for the same fetch: %v", me.timed("git", "rekal", "sync", "--yes"),
+		plain.timed(fetchLedgers...))
 	t.Logf("the caches: %s", size(below(me.rekal())))
 	if got := me.count("sessions"); got != authors*sessions {
 		t.Errorf("%d sessions, want %d", got, authors*sessions)
 	}
 	for n := range pick(1, 5) {
 		team.write(1, sessions+n, 1)
-		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
+		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"),
+			plain.timed(fetchLedgers...))
 		if got := me.count("sessions"); got != authors*sessions+n+1 {
 			t.Errorf("%d sessions, want %d", got, authors*sessions+n+1)
 		}
 	}
-	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"), plain.timed(fetchLedgers...))
+	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync", "--yes"),
+		plain.timed(fetchLedgers...))
 	for _, args := range [][]string{
-		{"-n", "10", "receipts of the payment provider"}, {"receipts of the payment provider"}, {"--file", "^payments/", "receipts"},
+		{"-n", "10", "receipts of the payment provider"},
+		{"receipts of the payment provider"},
+		{"--file", "^payments/", "receipts"},
 	} {
 		t.Logf("recall %q: %v", args, me.timed(append([]string{"git", "rekal"}, args...)...))
 	}
@@ -76,7 +82,8 @@ func (m *machine) atHome() *clone { return &clone{m, m.home} }
 // write writes sessions of each of the first authors, behind those that they have already.
 func (tm *team) write(authors, first, sessions int) {
 	tm.t.Helper()
-	cmd := exec.CommandContext(tm.ctx, filepath.Join(tm.world.dir, "bench"), "-team", fmt.Sprintf("%dx%d", authors, sessions), "-first", strconv.Itoa(first),
+	cmd := exec.CommandContext(tm.ctx, filepath.Join(tm.world.dir, "bench"), "-team",
+		fmt.Sprintf("%dx%d", authors, sessions), "-first", strconv.Itoa(first),
 		"-data", filepath.Join(harness.Root(tm.t), "tests/testdata"), tm.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tm.t.Fatalf("%v: %s", err, out)

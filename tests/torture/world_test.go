@@ -88,8 +88,9 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t.Fatal(err)
 	}
 	return &world{
-		t: t, dir: dir, bin: harness.Binary(t), ctx: t.Context(), born: time.Now().Add(-3 * time.Hour).UTC().Truncate(time.Second),
-		rng: rand.New(rand.NewPCG(seed, 0)), patience: patience,
+		t: t, dir: dir, bin: harness.Binary(t), ctx: t.Context(),
+		born: time.Now().Add(-3 * time.Hour).UTC().Truncate(time.Second),
+		rng:  rand.New(rand.NewPCG(seed, 0)), patience: patience,
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// browser is a real Chromium without a window. It is spoken to over a pipe, in the protocol of its developer tools: a JSON object a message,
-// with a zero byte behind it (https://chromedevtools.github.io/devtools-protocol).
+// browser is a real Chromium without a window. It is spoken to over a pipe, in the protocol of its developer tools: a
+// JSON object a message, with a zero byte behind it (https://chromedevtools.github.io/devtools-protocol).
 type browser struct {
 	t       testing.TB
 	in      *os.File
@@ -44,8 +44,10 @@ func chromium(t testing.TB) *browser {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-sync", "--disable-default-apps", "--hide-scrollbars", "--force-device-scale-factor=1", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update",
+		"--disable-sync", "--disable-default-apps", "--hide-scrollbars", "--force-device-scale-factor=1",
+		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{toIn, fromOut} // 3 and 4
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -145,7 +147,8 @@ func (b *browser) tab() *tab {
 	var attached struct{ SessionID string }
 	t := &tab{browser: b, loaded: make(chan struct{}, 100)}
 	b.call("", "Target.createBrowserContext", nil, &context)
-	b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target)
+	b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID},
+		&target)
 	b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	t.session = attached.SessionID
 	b.mu.Lock()
@@ -187,7 +190,8 @@ func (t *tab) hear(session, method string, params json.RawMessage) {
 		_ = json.Unmarshal(params, &p)
 		t.requests = append(t.requests, p.Request.URL)
 	case "Runtime.exceptionThrown", "Log.entryAdded":
-		if text := string(params); !strings.Contains(text, `"source":"network"`) && !strings.Contains(text, `"level":"info"`) {
+		if text := string(params); !strings.Contains(text, `"source":"network"`) &&
+			!strings.Contains(text, `"level":"info"`) {
 			t.problems = append(t.problems, string(params))
 		}
 	}
@@ -264,7 +268,10 @@ func (t *tab) keys(keys ...string) {
 		if shift {
 			modifiers += 8
 		}
-		event := map[string]any{"type": "rawKeyDown", "key": name, "modifiers": modifiers, "windowsVirtualKeyCode": codes[name], "code": name}
+		event := map[string]any{
+			"type": "rawKeyDown", "key": name, "modifiers": modifiers,
+			"windowsVirtualKeyCode": codes[name], "code": name,
+		}
 		if name == "Enter" || name == " " {
 			event["type"], event["text"] = "keyDown", map[string]string{"Enter": "\r", " ": " "}[name]
 		}
@@ -282,9 +289,13 @@ func (t *tab) looks(width, height int, dark bool) {
 	if dark {
 		scheme = "dark"
 	}
-	t.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	t.do("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": width, "height": height, "deviceScaleFactor": 1,
+		"mobile": false,
+	}, nil)
 	t.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{
-		map[string]any{"name": "prefers-color-scheme", "value": scheme}, map[string]any{"name": "prefers-reduced-motion", "value": "reduce"},
+		map[string]any{"name": "prefers-color-scheme", "value": scheme},
+		map[string]any{"name": "prefers-reduced-motion", "value": "reduce"},
 	}}, nil)
 }
 

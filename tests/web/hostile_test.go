@@ -13,15 +13,23 @@ import (
 
 // written is what templates write: the attributes of each element. What is not here came from somebody's text.
 var written = map[string]string{
-	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
-	"a": "class href rel title aria-current aria-label data-item", "header": "class", "div": "class id dir role tabindex aria-label", "img": "src alt width height", "bdi": "class title", "nav": "aria-label class",
-	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir title", "code": "", "kbd": "", "b": "", "i": "",
-	"h1": "class", "h2": "class id", "h3": "class", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
+	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href",
+	"script": "src defer", "body": "",
+	"a": "class href rel title aria-current aria-label data-item", "header": "class",
+	"div": "class id dir role tabindex aria-label", "img": "src alt width height", "bdi": "class title",
+	"nav": "aria-label class",
+	"ul":  "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class",
+	"p": "class id role dir title", "code": "", "kbd": "", "b": "", "i": "",
+	"h1": "class", "h2": "class id", "h3": "class", "form": "role id action method class", "label": "class for",
+	"select": "name", "option": "value selected",
 	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
-	"button": "type", "details": "class open", "summary": "", "datalist": "id", "section": "id class aria-label aria-labelledby", "article": "class id aria-label tabindex autofocus",
+	"button": "type", "details": "class open", "summary": "", "datalist": "id",
+	"section": "id class aria-label aria-labelledby", "article": "class id aria-label tabindex autofocus",
 	"time": "class datetime", "span": "class aria-hidden", "mark": "", "pre": "class dir", "ins": "", "del": "",
-	"table": "class", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden", "meter": "min max value",
-	"svg": "viewBox role aria-label", "text": "x y", "rect": "class x y width height rx", "line": "class x1 y1 x2 y2", "circle": "class cx cy r", "g": "transform",
+	"table": "class", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden",
+	"meter": "min max value",
+	"svg":   "viewBox role aria-label", "text": "x y", "rect": "class x y width height rx", "line": "class x1 y1 x2 y2",
+	"circle": "class cx cy r", "g": "transform",
 }
 
 // Markdown also writes these, and links that lead out.
@@ -33,7 +41,8 @@ var (
 // TestLongHostileText goes to every page of a repository full of markup: nothing of it becomes any.
 func TestLongHostileText(t *testing.T) {
 	v := world.Visit(t, world.Hostile(t).Web())
-	queue := []string{"", "?q=mark", "?q=" + url.QueryEscape(world.Texts[1]) + "&author=" + url.QueryEscape(world.Texts[2]), "?since=" + url.QueryEscape(world.Texts[1])}
+	queue := []string{"", "?q=mark", "?q=" + url.QueryEscape(world.Texts[1]) + "&author=" +
+		url.QueryEscape(world.Texts[2]), "?since=" + url.QueryEscape(world.Texts[1])}
 	for _, text := range world.Texts {
 		queue = append(queue, "files?name="+url.QueryEscape(text), "timeline?author="+url.QueryEscape(text))
 	}
@@ -83,7 +92,10 @@ func TestLongHostileText(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"", "sessions", "session", "commit", "timeline", "files", "file", "together", "pictures", "lines"} {
+	for _, kind := range []string{
+		"", "sessions", "session", "commit", "timeline", "files", "file", "together", "pictures",
+		"lines",
+	} {
 		if kinds[kind] == 0 {
 			t.Errorf("no page %q was reached", kind)
 		}
@@ -94,11 +106,13 @@ func TestLongHostileText(t *testing.T) {
 // ours reports whether an address leads to a page or a file of ours.
 func ours(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "" && u.Host == "" && !strings.Contains(u.Path, "/../") && !strings.HasPrefix(u.Path, "/")
+	return err == nil && u.Scheme == "" && u.Host == "" && !strings.Contains(u.Path, "/../") &&
+		!strings.HasPrefix(u.Path, "/")
 }
 
 // out reports whether an address is where a link of Markdown may lead.
 func out(n *html.Node, address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: leadsOut})
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: leadsOut})
 }

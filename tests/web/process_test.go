@@ -116,7 +116,8 @@ func TestLongNoBrowser(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 	hint := "git-rekal: hint: no browser could be started: open the address above\n"
-	for end := time.Now().Add(10 * time.Second); told(errs) != hint && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); told(errs) != hint &&
+		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -29,11 +29,18 @@ type site struct {
 func open(t *testing.T, b *browser, w *world.World) *site {
 	t.Helper()
 	s := &site{tab: b.tab(), w: w}
-	s.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
+	s.do("Page.addScriptToEvaluateOnNewDocument",
+		map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
 	s.open(w.Web())
 	s.eval("location.href", &s.base)
-	s.pages = map[string]string{"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files", "together": "together", "nothing": "?q=zzzz", "pictures": "pictures", "lines": "lines?count=1"}
-	for kind, from := range map[string]string{"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline", "file": "files"} {
+	s.pages = map[string]string{
+		"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files",
+		"together": "together", "nothing": "?q=zzzz", "pictures": "pictures", "lines": "lines?count=1",
+	}
+	for kind, from := range map[string]string{
+		"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline",
+		"file": "files",
+	} {
 		prefix := map[string]string{"memory": "session?"}[kind]
 		if prefix == "" {
 			prefix = kind + "?"
@@ -86,7 +93,8 @@ func TestLongSearchAsOneTypes(t *testing.T) {
 	var cookie, token string
 	s.eval("document.cookie", &cookie)
 	s.eval("location.search", &token)
-	harness.Equal(t, "what a script sees of the cookie, and the address of the token", []string{"", ""}, []string{cookie, token})
+	harness.Equal(t, "what a script sees of the cookie, and the address of the token", []string{"", ""},
+		[]string{cookie, token})
 	s.until(`document.activeElement.id === "q"`)
 	s.keys("=frankfurt")
 	s.until(`document.querySelectorAll("#results .hit").length === 1 && document.querySelector("#results mark") !== null`)
@@ -111,7 +119,8 @@ func TestLongSearchAsOneTypes(t *testing.T) {
 	s.clean()
 }
 
-// TestLongKeyboard goes by Tab alone: every link, field and fold of each page is reached, in order, and seen when it is.
+// TestLongKeyboard goes by Tab alone: every link, field and fold of each page is reached, in order, and seen when it
+// is.
 func TestLongKeyboard(t *testing.T) {
 	s := open(t, chromium(t), world.Team(t))
 	s.looks(1280, 800, false)
@@ -176,7 +185,8 @@ func TestLongNarrowAndWide(t *testing.T) {
 	}
 }
 
-// TestLongHostileScripts goes to pages of a repository in which everybody tried to run a script: none runs, and nobody else is asked.
+// TestLongHostileScripts goes to pages of a repository in which everybody tried to run a script: none runs, and nobody
+// else is asked.
 func TestLongHostileScripts(t *testing.T) {
 	s := open(t, chromium(t), world.Hostile(t))
 	queue := []string{"", "timeline", "files", "together", "sessions", "?author=" + url.QueryEscape(world.Texts[1])}
@@ -213,7 +223,8 @@ func TestLongHostileScripts(t *testing.T) {
 	s.clean()
 }
 
-// TestLongAccessible asks axe-core for what a screen reader or an eye can't use: AXE names axe.min.js (`make web-check` gets it).
+// TestLongAccessible asks axe-core for what a screen reader or an eye can't use: AXE names axe.min.js (`make web-check`
+// gets it).
 func TestLongAccessible(t *testing.T) {
 	b := chromium(t)
 	axe, err := os.ReadFile(os.Getenv("AXE"))
@@ -251,7 +262,8 @@ func TestLongExport(t *testing.T) {
 	w.Run("web", "--export", "../pages")
 	dir := w.At("home/pages")
 	s := &site{tab: b.tab(), w: w}
-	s.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
+	s.do("Page.addScriptToEvaluateOnNewDocument",
+		map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
 	files, err := filepath.Glob(filepath.Join(dir, "*.html"))
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d pages, %v", len(files), err)
@@ -305,7 +317,10 @@ func TestLongScreenshots(t *testing.T) {
 				s.looks(width, height, dark)
 				s.open(s.base + page)
 				s.eval(`document.activeElement.blur()`, nil)
-				file := filepath.Join(into, name+"-"+map[bool]string{false: "light", true: "dark"}[dark]+"-"+map[int]string{1280: "1280", 375: "375"}[width]+".png")
+				file := filepath.Join(into, name+"-"+map[bool]string{
+					false: "light",
+					true:  "dark",
+				}[dark]+"-"+map[int]string{1280: "1280", 375: "375"}[width]+".png")
 				if err := os.WriteFile(file, small(t, s.screenshot()), 0o666); err != nil {
 					t.Fatal(err)
 				}

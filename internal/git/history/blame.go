@@ -1,5 +1,5 @@
-// Package history tells how things came about: which commit brought a line (git blame), what a commit changed, in lines and as a patch-id, the
-// former content of a file, and which commits were made lately and by what act.
+// Package history tells how things came about: which commit brought a line (git blame), what a commit changed, in lines
+// and as a patch-id, the former content of a file, and which commits were made lately and by what act.
 //
 // In: a repository, commits and paths. Out: values of its own. It writes and fetches nothing.
 package history
@@ -27,7 +27,8 @@ const blamePatience = 20 * time.Second
 var (
 	ErrBinary   = errors.New("binary file")
 	ErrTooLarge = git.ErrTooLarge
-	ErrTooLong  = advice.New("takes too long", "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST")
+	ErrTooLong  = advice.New("takes too long",
+		"the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST")
 )
 
 // maxBlamed is the size in bytes of the largest file whose lines are looked for.
@@ -49,8 +50,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
 }
 
-// Origin says where a line comes from: the commit that added it, the file's path in that commit, and the line's number there. A line
-// that is not committed has no origin.
+// Origin says where a line comes from: the commit that added it, the file's path in that commit, and the line's number
+// there. A line that is not committed has no origin.
 type Origin struct {
 	Commit git.OID
 	Path   string
@@ -77,9 +78,12 @@ func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, fr
 // manyBlamed is for how many files it is worth to index the history first.
 const manyBlamed = 100
 
-// BlameFiles is BlameFile of all lines of many files of a commit, on all cores. It hands on where the lines of each file come from, one file at a
-// time, in any order: nothing for a file that BlameFile refuses. Once ctx ends, or each fails, it returns that error.
-func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string, each func(file string, origins []Origin) error) error {
+// BlameFiles is BlameFile of all lines of many files of a commit, on all cores. It hands on where the lines of each
+// file come from, one file at a time, in any order: nothing for a file that BlameFile refuses. Once ctx ends, or each
+// fails, it returns that error.
+func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string,
+	each func(file string, origins []Origin) error,
+) error {
 	c, err := worktree.Open(r, commit)
 	if err != nil {
 		return err
@@ -130,13 +134,15 @@ func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string
 	return ctx.Err()
 }
 
-// BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become. What keep has of it is not asked
-// for again; it may be nil.
+// BlameUnsaved is BlameFile of a file of the working tree that somebody is editing: text is what it is to become. What
+// keep has of it is not asked for again; it may be nil.
 func BlameUnsaved(ctx context.Context, r *git.Repo, file, text string, from, to int, keep *Blames) (Blame, error) {
 	return blameText(ctx, r, "", file, []byte(text), from, to, keep)
 }
 
-func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, unsaved []byte, from, to int, keep *Blames) (Blame, error) {
+func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, unsaved []byte, from, to int,
+	keep *Blames,
+) (Blame, error) {
 	c, err := worktree.Open(r, commit)
 	if err != nil {
 		return Blame{}, err

@@ -120,7 +120,8 @@ func TestBlameIsGits(t *testing.T) {
 	}
 }
 
-// So many files are asked of side by side, by an index of their history that leaves nothing behind: each answer is that of the file alone.
+// So many files are asked of side by side, by an index of their history that leaves nothing behind: each answer is that
+// of the file alone.
 func TestBlameFiles(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
@@ -317,8 +318,8 @@ func TestBlameRefuses(t *testing.T) {
 	}
 }
 
-// What is kept of a file says what git says, whatever changes between two questions; and it is kept: git is not asked for a text that was asked
-// about twice.
+// What is kept of a file says what git says, whatever changes between two questions; and it is kept: git is not asked
+// for a text that was asked about twice.
 func TestBlamesAreKept(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
@@ -362,7 +363,8 @@ func TestBlamesAreKept(t *testing.T) {
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	before := ask(10)
-	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' blame '*) exit 1 ;; esac\nexec %s \"$@\"\n", repos.Must(exec.LookPath("git"))(t)))
+	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' blame '*) exit 1 ;; esac\nexec %s \"$@\"\n",
+		repos.Must(exec.LookPath("git"))(t)))
 	if err := os.Chmod(p.At("bin/git"), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}

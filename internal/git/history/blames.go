@@ -10,11 +10,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Blames keeps where the lines of the files last asked about come from, for a process that is asked about a file again and again: git takes long
-// to go through a history. The zero value is ready. It serves one question at a time.
+// Blames keeps where the lines of the files last asked about come from, for a process that is asked about a file again
+// and again: git takes long to go through a history. The zero value is ready. It serves one question at a time.
 type Blames struct{ kept []keptBlame }
 
-// keptBlame is where some lines of a file come from; nil: it was asked for once, and a text that changes with each question is not worth more.
+// keptBlame is where some lines of a file come from; nil: it was asked for once, and a text that changes with each
+// question is not worth more.
 type keptBlame struct {
 	key     blameKey
 	origins map[int]Origin
@@ -29,7 +30,8 @@ type blameKey struct {
 	settings   string
 }
 
-// How many lines are asked for at once, so that a long file costs no more than it must, and how many times that much is kept.
+// How many lines are asked for at once, so that a long file costs no more than it must, and how many times that much is
+// kept.
 const (
 	blamedAtOnce = 2000
 	blamesKept   = 16
@@ -47,8 +49,11 @@ func newBlameKey(r *git.Repo, commit git.OID, file string, text []byte, options 
 	return blameKey{repo: r.Layout().GitDir, file: file, commit: commit, text: sha256.Sum256(text), settings: settings}
 }
 
-// origins finds the origins of the lines from..to of a file that has so many lines. ask runs git for the lines that are not remembered. b may be nil.
-func (b *Blames) origins(key blameKey, from, to, lines int, ask func(from, to int) (map[int]Origin, error)) (map[int]Origin, error) {
+// origins finds the origins of the lines from..to of a file that has so many lines. ask runs git for the lines that are
+// not remembered. b may be nil.
+func (b *Blames) origins(key blameKey, from, to, lines int,
+	ask func(from, to int) (map[int]Origin, error),
+) (map[int]Origin, error) {
 	key.first = (from-1)/blamedAtOnce*blamedAtOnce + 1
 	last := min(key.first+blamedAtOnce-1, lines)
 	if b == nil || to > last {

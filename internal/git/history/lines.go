@@ -17,8 +17,8 @@ type Lines struct {
 	Gone  []string // those that were there
 }
 
-// CompareBlobs tells of the lines of two blobs; "" is a file that is not there. It returns ErrBinary, ErrTooLarge above 1 MB, and ErrNotFound
-// for a blob that is not here (a partial clone fetches nothing for this).
+// CompareBlobs tells of the lines of two blobs; "" is a file that is not there. It returns ErrBinary, ErrTooLarge above
+// 1 MB, and ErrNotFound for a blob that is not here (a partial clone fetches nothing for this).
 func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	var texts [2][]byte
 	for i, id := range [2]git.OID{before, now} {

@@ -18,15 +18,16 @@ type Stat struct {
 	Uncounted      bool // lines are not counted: a version of the file is not in this clone
 }
 
-// Stats counts what commits changed, as `git show --numstat` does: nothing of a merge. Of a commit whose files can't be read here, the
-// paths are told alone, with no look for renames, and where not even its folders can be read, nothing. A commit at which a shallow clone
-// ends seems to have brought all of its files.
+// Stats counts what commits changed, as `git show --numstat` does: nothing of a merge. Of a commit whose files can't be
+// read here, the paths are told alone, with no look for renames, and where not even its folders can be read, nothing. A
+// commit at which a shallow clone ends seems to have brought all of its files.
 func Stats(ctx context.Context, r *git.Repo, commits []git.OID) (map[git.OID][]Stat, error) {
 	out := map[git.OID][]Stat{}
 	return out, addStats(ctx, r, commits, out)
 }
 
-// addStats asks one git process for all commits. A single missing object makes it fail: then each half of the commits is asked for by itself.
+// addStats asks one git process for all commits. A single missing object makes it fail: then each half of the commits
+// is asked for by itself.
 func addStats(ctx context.Context, r *git.Repo, commits []git.OID, out map[git.OID][]Stat) error {
 	if len(commits) == 0 {
 		return nil
@@ -35,7 +36,8 @@ func addStats(ctx context.Context, r *git.Repo, commits []git.OID, out map[git.O
 	for _, id := range commits {
 		fmt.Fprintln(&ids, id)
 	}
-	text, err := r.Feed(ctx, ids.String(), "log", "--no-walk=unsorted", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature", "--numstat", "-z", "--format=%x01%H", "--stdin")
+	text, err := r.Feed(ctx, ids.String(), "log", "--no-walk=unsorted", "-M", "--no-ext-diff", "--no-textconv",
+		"--no-color", "--no-show-signature", "--numstat", "-z", "--format=%x01%H", "--stdin")
 	switch half := len(commits) / 2; {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -27,8 +27,8 @@ type FilePatch struct {
 	Left   bool // its lines were not compared: it is large, or one of too many, or not here
 }
 
-// Patch compares a commit with its first parent, with renames followed. A root commit adds everything; where the parent is missing (a
-// shallow clone) the list is empty. It returns ErrNotFound for a commit that is not here.
+// Patch compares a commit with its first parent, with renames followed. A root commit adds everything; where the parent
+// is missing (a shallow clone) the list is empty. It returns ErrNotFound for a commit that is not here.
 func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 	changes, err := r.Changes(id)
 	if err != nil {
@@ -47,7 +47,8 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 	return out, nil
 }
 
-// comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
+// comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is
+// worth having without it.
 func comparePatch(r *git.Repo, p *FilePatch) {
 	before, one := r.BlobWithin(p.Before, maxPatched)
 	after, two := r.BlobWithin(p.OID, maxPatched)
@@ -60,8 +61,9 @@ func comparePatch(r *git.Repo, p *FilePatch) {
 	p.Text, p.Left = text, err != nil
 }
 
-// FileLines is the lines of a file in a commit. With "" it is as the file stands in the working tree, or in a bare repository in HEAD, if the commit
-// that is checked out holds it: what nobody committed is not read. ErrNotFound, ErrBinary and ErrTooLarge are those of BlameFile.
+// FileLines is the lines of a file in a commit. With "" it is as the file stands in the working tree, or in a bare
+// repository in HEAD, if the commit that is checked out holds it: what nobody committed is not read. ErrNotFound,
+// ErrBinary and ErrTooLarge are those of BlameFile.
 func FileLines(r *git.Repo, commit git.OID, file string) ([]string, error) {
 	c, err := worktree.Open(r, commit)
 	if err != nil {

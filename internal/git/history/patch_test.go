@@ -37,9 +37,11 @@ func TestPatch(t *testing.T) {
 		{Path: "gone", Kind: "D", Text: "@@ -1 +0,0 @@\n-1\n"},
 		{Path: "large", Kind: "A", Left: true},
 		{Path: "new", Kind: "R"},
-		{Path: "text", Kind: "M", Text: "@@ -18,4 +18,4 @@ a line that both versions have\n" + strings.Repeat(line, 3) + "-the end\n\\ No newline at end of file\n+the end\n"},
+		{Path: "text", Kind: "M", Text: "@@ -18,4 +18,4 @@ a line that both versions have\n" + strings.Repeat(line, 3) +
+			"-the end\n\\ No newline at end of file\n+the end\n"},
 	}, files)
-	if _, err := history.Patch(t.Context(), p.Open("r"), "1111111111111111111111111111111111111111"); !errors.Is(err, git.ErrNotFound) {
+	if _, err := history.Patch(t.Context(), p.Open("r"), "1111111111111111111111111111111111111111"); !errors.Is(err,
+		git.ErrNotFound) {
 		t.Errorf("a commit that is not here: %v", err)
 	}
 }

@@ -20,12 +20,11 @@ const (
 	patchBytes = 256 << 10 // of both sides of all files
 )
 
-// PatchID is the stable patch-id of a commit's change: what `git diff-tree -p --root COMMIT |
-// git patch-id --stable` prints in a SHA-1 repository where neither attributes nor configuration change the diff. In a SHA-256 one it is the
-// same, so that a converted repository knows its patches again. Equal patches
-// have equal patch-ids, wherever they apply. It is "" where there is none: for a merge, an
-// empty change, one with binary files, one that is too large, or one whose objects are not
-// all here.
+// PatchID is the stable patch-id of a commit's change: what `git diff-tree -p --root COMMIT | git patch-id --stable`
+// prints in a SHA-1 repository where neither attributes nor configuration change the diff. In a SHA-256 one it is the
+// same, so that a converted repository knows its patches again. Equal patches have equal patch-ids, wherever they
+// apply. It is "" where there is none: for a merge, an empty change, one with binary files, one that is too large, or
+// one whose objects are not all here.
 func PatchID(r *git.Repo, c git.Commit) string {
 	if len(c.Parents) > 1 {
 		return ""
@@ -98,8 +97,8 @@ func patchSide(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
 	return text, err == nil
 }
 
-// patchIDSum is a sum of hashes as numbers of 160 bits, the lowest byte first: so the order of files does not count (git's diff.c,
-// flush_one_hunk).
+// patchIDSum is a sum of hashes as numbers of 160 bits, the lowest byte first: so the order of files does not count
+// (git's diff.c, flush_one_hunk).
 type patchIDSum [sha1.Size]byte
 
 // add adds the hash of a patch, in which neither white space nor the places of hunks count.

@@ -16,7 +16,9 @@ import (
 // patchID asks git itself.
 func patchID(p *repos.Place, dir, rev string) string {
 	p.T.Helper()
-	cmd := exec.CommandContext(p.T.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | (cd / && git patch-id --stable)") // with SHA-1
+	// with SHA-1
+	cmd := exec.CommandContext(p.T.Context(), "sh", "-c",
+		"git diff-tree -p --root "+rev+" | (cd / && git patch-id --stable)")
 	cmd.Dir, cmd.Env = p.At(dir), p.Environ()
 	out, err := cmd.Output()
 	if err != nil {
@@ -68,8 +70,16 @@ func TestLongPatchID(t *testing.T) {
 			p.Add("r", "two")
 		}},
 		{name: "an empty file", make: func(p *repos.Place) { p.Add("r", "one", "a", "1\n"); p.Add("r", "two", "empty", "") }},
-		{name: "no newline at the end", make: func(p *repos.Place) { p.Add("r", "one", "a", "1\n2"); p.Add("r", "two", "a", "1\n3") }},
-		{name: "a newline at the end", make: func(p *repos.Place) { p.Add("r", "one", "a", "1\n2"); p.Add("r", "two", "a", "1\n2\n") }},
+		{name: "no newline at the end", make: func(p *repos.Place) {
+			p.Add("r", "one", "a", "1\n2")
+			p.Add("r", "two", "a",
+				"1\n3")
+		}},
+		{name: "a newline at the end", make: func(p *repos.Place) {
+			p.Add("r", "one", "a", "1\n2")
+			p.Add("r", "two", "a",
+				"1\n2\n")
+		}},
 		{name: "CRLF", make: func(p *repos.Place) {
 			p.Git("r", "config", "core.autocrlf", "false")
 			p.Add("r", "one", "a", "1\r\n2\r\n")
@@ -102,7 +112,10 @@ func TestLongPatchID(t *testing.T) {
 			p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 			p.Add("r", "one")
 		}},
-		{name: "names that need quoting", make: func(p *repos.Place) { p.Add("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n") }},
+		{name: "names that need quoting", make: func(p *repos.Place) {
+			p.Add("r", "one", "ümläut \"x\"", "1\n", "tab\there",
+				"2\n")
+		}},
 		{name: "a name with spaces", make: func(p *repos.Place) { p.Add("r", "one", "a file", "1\n") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,12 +198,21 @@ func TestPatchIDIsStable(t *testing.T) {
 	p.Git(".", "clone", "-q", "--shared", "r", "shared")
 	p.Git("r", "worktree", "add", "-q", "../linked", "main")
 	p.Git(".", "clone", "-q", "r", "set-up")
-	for _, kv := range [][2]string{{"diff.noprefix", "true"}, {"diff.context", "0"}, {"core.abbrev", "20"}, {"diff.renames", "copies"}, {"diff.algorithm", "patience"}} {
+	for _, kv := range [][2]string{
+		{"diff.noprefix", "true"},
+		{"diff.context", "0"},
+		{"core.abbrev", "20"},
+		{"diff.renames", "copies"},
+		{"diff.algorithm", "patience"},
+	} {
 		p.Git("set-up", "config", kv[0], kv[1])
 	}
 	p.Write("set-up/.gitattributes", "*.txt binary\n")
 	p.Write("set-up/.git/info/attributes", "*.txt -diff\n")
-	for dir, rev := range map[string]string{"r": "other", "bare.git": "main", "shared": "origin/main", "linked": "HEAD", "set-up": "origin/main"} {
+	for dir, rev := range map[string]string{
+		"r": "other", "bare.git": "main", "shared": "origin/main", "linked": "HEAD",
+		"set-up": "origin/main",
+	} {
 		if got := ourPatchID(p, dir, rev); got != want {
 			t.Errorf("in %s: patch-id of %s is %q, want %q", dir, rev, got, want)
 		}

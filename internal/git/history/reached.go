@@ -24,8 +24,9 @@ type Memory interface {
 	SetText(ctx context.Context, name string, text []byte)
 }
 
-// Unreached are those of some commits to which no tip leads: what was thrown away, or belongs to no code. They must be here. Only the newest
-// commits of the history are looked through. What a long walk came by is kept in memory, nil for none: as long as the tips stay, nobody walks there again.
+// Unreached are those of some commits to which no tip leads: what was thrown away, or belongs to no code. They must be
+// here. Only the newest commits of the history are looked through. What a long walk came by is kept in memory, nil for
+// none: as long as the tips stay, nobody walks there again.
 func Unreached(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
 	left := map[git.OID]bool{}
 	var oldest time.Time
@@ -83,10 +84,12 @@ func remember(ctx context.Context, memory Memory, name string, tips []git.OID) (
 	return w
 }
 
-// keep keeps a walk that cost something and came further than the one before. A shallow clone may be deepened while its tips stay.
+// keep keeps a walk that cost something and came further than the one before. A shallow clone may be deepened while its
+// tips stay.
 func (w walked) keep(ctx context.Context, r *git.Repo, memory Memory, name string, before walked) {
 	const short = 100 * keySize
-	if cuts, err := r.ShallowCuts(); memory == nil || err != nil || len(cuts) > 0 || len(w.Keys) <= max(short, len(before.Keys)) {
+	if cuts, err := r.ShallowCuts(); memory == nil || err != nil || len(cuts) > 0 ||
+		len(w.Keys) <= max(short, len(before.Keys)) {
 		return
 	}
 	if text, err := cbor.Marshal(w); err == nil {
@@ -94,7 +97,8 @@ func (w walked) keep(ctx context.Context, r *git.Repo, memory Memory, name strin
 	}
 }
 
-// settles takes the commits that a walk came by out of left, and reports whether a longer one would find no more of them.
+// settles takes the commits that a walk came by out of left, and reports whether a longer one would find no more of
+// them.
 func (w walked) settles(left map[git.OID]bool, oldest time.Time) bool {
 	for id := range left {
 		if w.has(id) {
@@ -125,7 +129,9 @@ func (w walked) has(id git.OID) bool {
 }
 
 // walkFrom walks from tips until all of left are found and taken out, or commits are older than the oldest.
-func walkFrom(ctx context.Context, r *git.Repo, tips []git.OID, left map[git.OID]bool, oldest time.Time) (w walked, err error) {
+func walkFrom(ctx context.Context, r *git.Repo, tips []git.OID, left map[git.OID]bool,
+	oldest time.Time,
+) (w walked, err error) {
 	w.Tips, w.All = tips, true
 	var keys [][]byte
 	for c, err := range r.Newest(ctx, tips, nil) {

@@ -22,8 +22,8 @@ func (k *kept) SetText(_ context.Context, name string, text []byte) {
 	k.texts[name], k.n = text, k.n+1
 }
 
-// TestUnreachedRemembers: what a former walk came by says the same as a walk, also after a reset, on another branch, and with a damaged
-// memory; and no walk is kept twice.
+// TestUnreachedRemembers: what a former walk came by says the same as a walk, also after a reset, on another branch,
+// and with a damaged memory; and no walk is kept twice.
 func TestUnreachedRemembers(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")

@@ -22,7 +22,8 @@ type ReflogMark struct {
 	Last git.OID // to which HEAD was moved there
 }
 
-// Made is a commit that was made in a worktree: by `git commit`, or as the last one of a cherry-pick, a revert or `git am`.
+// Made is a commit that was made in a worktree: by `git commit`, or as the last one of a cherry-pick, a revert or `git
+// am`.
 type Made struct {
 	OID    git.OID
 	Was    git.OID // what an amend made it of; "" for another commit
@@ -39,8 +40,8 @@ type Reflog struct {
 	Mark   ReflogMark
 }
 
-// Reflogs reads the entries behind the marks, by path, of the reflog of each worktree's HEAD. A reflog without new entries only costs a look at its
-// size. Reflogs that can't be read are left out.
+// Reflogs reads the entries behind the marks, by path, of the reflog of each worktree's HEAD. A reflog without new
+// entries only costs a look at its size. Reflogs that can't be read are left out.
 func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
 	for _, dir := range r.GitDirs() {
 		log := Reflog{Path: filepath.Join(dir, "logs", "HEAD")}
@@ -58,7 +59,8 @@ func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
 	return out
 }
 
-// read returns whole lines: the lines behind the mark, if the reflog still holds it, else the last ones. It reports false if nothing is new.
+// read returns whole lines: the lines behind the mark, if the reflog still holds it, else the last ones. It reports
+// false if nothing is new.
 func (l *Reflog) read(r *git.Repo, head string, mark ReflogMark) (text string, ok bool) {
 	f, err := r.OpenReflog(head)
 	if err != nil {
@@ -158,7 +160,8 @@ func parseLogEntry(line string) (e logEntry, ok bool) {
 
 func (e logEntry) isAmend() bool { return strings.HasPrefix(e.what, "commit (amend)") }
 
-// actThatCommitted is the act that made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
+// actThatCommitted is the act that made a commit; "" where HEAD only moved, and for the picks of a rebase, which are
+// other commits made anew.
 func (e logEntry) actThatCommitted() string {
 	act, _, _ := strings.Cut(e.what, ":")
 	act, _, _ = strings.Cut(act, " (")
@@ -175,7 +178,8 @@ type RecentCommit struct {
 	Subject string
 }
 
-// RecentCommits are the commits that `git commit` made in this worktree since a time, the oldest first, as the end of HEAD's reflog tells.
+// RecentCommits are the commits that `git commit` made in this worktree since a time, the oldest first, as the end of
+// HEAD's reflog tells.
 func RecentCommits(r *git.Repo, since time.Time) (out []RecentCommit) {
 	log, err := r.OpenReflog(r.HeadName(r.Layout().GitDir))
 	if err != nil {
@@ -185,7 +189,8 @@ func RecentCommits(r *git.Repo, since time.Time) (out []RecentCommit) {
 	n := min(log.Size, recentTail)
 	for line := range strings.Lines(readSection(log, log.Size-n, n)) {
 		e, ok := parseLogEntry(line)
-		if _, subject, told := strings.Cut(e.what, ": "); ok && told && e.actThatCommitted() == "commit" && e.made.When.After(since) {
+		if _, subject, told := strings.Cut(e.what, ": "); ok && told && e.actThatCommitted() == "commit" &&
+			e.made.When.After(since) {
 			out = append(out, RecentCommit{e.new, subject})
 		}
 	}

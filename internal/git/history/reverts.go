@@ -32,8 +32,8 @@ type reverts struct {
 	Of  map[git.OID]Revert
 }
 
-// Reverted are the commits that a later one of the current branch took back, and that nothing brought back since. What was read is kept in memory, nil for
-// none, so that the next call reads only what is new.
+// Reverted are the commits that a later one of the current branch took back, and that nothing brought back since. What
+// was read is kept in memory, nil for none, so that the next call reads only what is new.
 func Reverted(ctx context.Context, r *git.Repo, memory Memory) (map[git.OID]Revert, error) {
 	head, err := r.Resolve("HEAD")
 	if err != nil { // there is no commit
@@ -56,7 +56,8 @@ func Reverted(ctx context.Context, r *git.Repo, memory Memory) (map[git.OID]Reve
 			break
 		}
 		n++
-		if m := RevertOf.FindStringSubmatch(c.Message); m != nil && now.Of[c.OID].By == "" { // one that was taken back itself took nothing back
+		// one that was taken back itself took nothing back
+		if m := RevertOf.FindStringSubmatch(c.Message); m != nil && now.Of[c.OID].By == "" {
 			now.Of[git.OID(m[1])] = Revert{By: c.OID, Reason: reasonOf(c)}
 		}
 	}

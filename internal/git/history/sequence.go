@@ -18,7 +18,8 @@ import (
 func IsSequencing(r *git.Repo) bool {
 	switch {
 	case hasState(r, "rebase-merge"):
-		conflict := hasState(r, "rebase-merge/stopped-sha") && !hasState(r, "rebase-merge/amend") // else it stands still because it was told to
+		// else it stands still because it was told to
+		conflict := hasState(r, "rebase-merge/stopped-sha") && !hasState(r, "rebase-merge/amend")
 		return conflict || !isCommittedByHand(r)
 	case hasState(r, "rebase-apply/rebasing"):
 		return !isCommittedByHand(r)
@@ -39,8 +40,9 @@ func isCommittedByHand(r *git.Repo) bool {
 // stopDepth is how many commits are made at most at one stop of a rebase, and behind it.
 const stopDepth = 64
 
-// Became is what a commit became, if git says that it became another one; ok is false where it stays. git calls what was made at an `edit` stop of a
-// rebase what the commit became at which it stopped. But that stays below, or is the commit below of the same author and time.
+// Became is what a commit became, if git says that it became another one; ok is false where it stays. git calls what
+// was made at an `edit` stop of a rebase what the commit became at which it stopped. But that stays below, or is the
+// commit below of the same author and time.
 func Became(r *git.Repo, old, now git.OID) (became git.OID, ok bool) {
 	became = now
 	was, err := r.Commit(old)

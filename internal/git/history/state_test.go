@@ -50,27 +50,70 @@ func TestLongSequencingInHooks(t *testing.T) {
 		{"a cherry-pick of one", "", []string{"git cherry-pick side~1"}, "C"},
 		{"a cherry-pick of several", "", []string{"git cherry-pick side~2 side~1"}, "- C"},
 		{"a revert of several", "linked", []string{"git revert --no-edit HEAD HEAD~1 HEAD~2"}, "- C"},
-		{"a conflict in the last pick, continued", "", []string{"! git cherry-pick side~2 side~1 side", "> x", "git cherry-pick --continue"}, "- C"},
-		{"a conflict in the last pick, committed", "", []string{"! git cherry-pick side~2 side~1 side", "> x", "git commit -m x"}, "- C"},
-		{"a conflict in the first pick, continued", "", []string{"! git cherry-pick side side~1 side~2", "> x", "git cherry-pick --continue"}, "- C"},
-		{"a conflict in the first pick, committed", "", []string{"! git cherry-pick side side~1 side~2", "> x", "git commit -m x", "git cherry-pick --continue"}, "- C"},
-		{"a conflict in the first pick, skipped", "", []string{"! git cherry-pick side side~1 side~2", "git cherry-pick --skip"}, "- C"},
-		{"a sequence that was left, then a commit", "", []string{"! git cherry-pick side side~1", "git reset -q --hard", "git commit --allow-empty -m x"}, "C"},
-		{"a sequence that was aborted, then a commit", "", []string{"! git cherry-pick side~1 side side~2", "git cherry-pick --abort", "git commit --allow-empty -m x"}, "- C"},
+		{
+			"a conflict in the last pick, continued", "",
+			[]string{"! git cherry-pick side~2 side~1 side", "> x", "git cherry-pick --continue"},
+			"- C",
+		},
+		{
+			"a conflict in the last pick, committed", "",
+			[]string{"! git cherry-pick side~2 side~1 side", "> x", "git commit -m x"},
+			"- C",
+		},
+		{
+			"a conflict in the first pick, continued", "",
+			[]string{"! git cherry-pick side side~1 side~2", "> x", "git cherry-pick --continue"},
+			"- C",
+		},
+		{
+			"a conflict in the first pick, committed", "",
+			[]string{"! git cherry-pick side side~1 side~2", "> x", "git commit -m x", "git cherry-pick --continue"},
+			"- C",
+		},
+		{"a conflict in the first pick, skipped", "", []string{
+			"! git cherry-pick side side~1 side~2",
+			"git cherry-pick --skip",
+		}, "- C"},
+		{
+			"a sequence that was left, then a commit", "",
+			[]string{"! git cherry-pick side side~1", "git reset -q --hard", "git commit --allow-empty -m x"},
+			"C",
+		},
+		{
+			"a sequence that was aborted, then a commit", "",
+			[]string{"! git cherry-pick side~1 side side~2", "git cherry-pick --abort", "git commit --allow-empty -m x"},
+			"- C",
+		},
 		{"am of one", "", []string{"git am -q ../patches/0001-A.patch"}, "P"},
 		{"am of several", "", []string{"git am -q ../patches/0001-A.patch ../patches/0002-B.patch"}, "- P"},
-		{"am with a conflict at its end", "", []string{"! git am -q ../patches/0001-A.patch ../patches/0003-C.patch", "> x", "git am -q --continue"}, "- P"},
+		{"am with a conflict at its end", "", []string{
+			"! git am -q ../patches/0001-A.patch ../patches/0003-C.patch", "> x",
+			"git am -q --continue",
+		}, "- P"},
 		{"a rebase", "linked", []string{"git reset -q --hard side~1", "git rebase -q main"}, "-"},
 		{"a rebase with a conflict", "linked", []string{"! git rebase -q main", "> x", "git rebase --continue"}, "-"},
-		{"a rebase with a conflict, committed", "linked", []string{"! git rebase -q main", "> x", "git commit -m x", "git rebase --continue"}, "-"},
-		{"a rebase with the apply backend", "linked", []string{"git reset -q --hard side~1", "git rebase -q --apply main"}, "-"},
+		{
+			"a rebase with a conflict, committed", "linked",
+			[]string{"! git rebase -q main", "> x", "git commit -m x", "git rebase --continue"},
+			"-",
+		},
+		{
+			"a rebase with the apply backend", "linked",
+			[]string{"git reset -q --hard side~1", "git rebase -q --apply main"},
+			"-",
+		},
 		{"an edit stop, amended and committed in", "linked", []string{
-			"todo 1s/^pick/edit/", "git rebase -i side~2", "git commit --amend -m x", "git commit --allow-empty -m y", "git rebase --continue",
+			"todo 1s/^pick/edit/", "git rebase -i side~2", "git commit --amend -m x", "git commit --allow-empty -m y",
+			"git rebase --continue",
 		}, "C R C -"},
 		{"a break, committed in", "linked", []string{
 			"todo 1ibreak", "git rebase -i --no-ff side~1", "git commit --allow-empty -m y", "git rebase --continue",
 		}, "C -"},
-		{"a commit by exec", "linked", []string{"todo 1iexec git commit --allow-empty -mx", "git rebase -i --no-ff side~1"}, "C -"},
+		{
+			"a commit by exec", "linked",
+			[]string{"todo 1iexec git commit --allow-empty -mx", "git rebase -i --no-ff side~1"},
+			"C -",
+		},
 		{"a reword", "linked", []string{"todo 1s/^pick/reword/", "git rebase -i --no-ff side~2"}, "-"},
 		{"an autosquash", "linked", []string{
 			"> y", "git commit --fixup HEAD", "todo", "git rebase -i --autosquash --no-ff side~2",
@@ -189,7 +232,8 @@ func TestLongRewritten(t *testing.T) {
 			}
 			args := repos.Must(os.ReadFile(p.At("args")))(t)
 			p.Write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
-			harness.Equal(t, "rewrites", string(repos.Must(os.ReadFile(p.At("said")))(t)), history.PostRewriteInput(p.Open("linked"), string(args) == "amend\n"))
+			harness.Equal(t, "rewrites", string(repos.Must(os.ReadFile(p.At("said")))(t)),
+				history.PostRewriteInput(p.Open("linked"), string(args) == "amend\n"))
 		})
 	}
 }

@@ -10,7 +10,8 @@ import (
 // branchesWithoutCode are how branches begin that hold no code: ledgers, and what Entire keeps.
 var branchesWithoutCode = [...]string{"rekal/", "entire/"} //nolint:gochecknoglobals // a table
 
-// Tips are the commits of HEAD, here and in other worktrees, of branches, here and as remotes were last seen, and of tags: the code.
+// Tips are the commits of HEAD, here and in other worktrees, of branches, here and as remotes were last seen, and of
+// tags: the code.
 func Tips(r *git.Repo) ([]git.OID, error) {
 	tips := r.Heads()
 	refs, err := r.Refs("refs/heads/*", "refs/remotes/*", "refs/tags/*")
@@ -38,5 +39,6 @@ func isWithoutCode(ref string) bool {
 	if rest, remote := strings.CutPrefix(ref, "refs/remotes/"); remote {
 		_, branch, is = strings.Cut(rest, "/")
 	}
-	return is && slices.ContainsFunc(branchesWithoutCode[:], func(begin string) bool { return strings.HasPrefix(branch, begin) })
+	return is && slices.ContainsFunc(branchesWithoutCode[:],
+		func(begin string) bool { return strings.HasPrefix(branch, begin) })
 }

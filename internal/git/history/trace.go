@@ -19,7 +19,9 @@ import (
 // Trace follows lines of a file as a commit has them into another commit that may have them, too (the
 // branch of which it is a squash), and there to the commits that brought them. A line that is not there, or
 // came with what known leads to, has no Origin.
-func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines []int, in, known git.OID) ([]Origin, error) {
+func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines []int, in,
+	known git.OID,
+) ([]Origin, error) {
 	out := make([]Origin, len(lines))
 	there, err := matchingLines(r, commit, file, lines, in)
 	if err != nil {
@@ -92,15 +94,21 @@ func newBlamer(r *git.Repo) (blamer, error) {
 	return blamer{r, ignoreRevsFile(r), cuts}, err
 }
 
-// run asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
-// that came with what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other
-// commits than git does where a change can be told in several ways, and gives up where the history is cut. Without a revision, it is the file in
-// the working tree that is asked of, or what it is to become, where options are those of its Content. It returns ErrNotFound for a file that git does not know.
-func (b blamer) run(ctx context.Context, options, revs []string, file string, unsaved []byte, ranges [][2]int) (map[int]Origin, error) {
+// run asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines that came with
+// what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other commits than git
+// does where a change can be told in several ways, and gives up where the history is cut. Without a revision, it is the
+// file in the working tree that is asked of, or what it is to become, where options are those of its Content. It
+// returns ErrNotFound for a file that git does not know.
+func (b blamer) run(ctx context.Context, options, revs []string, file string, unsaved []byte,
+	ranges [][2]int,
+) (map[int]Origin, error) {
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(b.repo.Layout().WorkTree, b.repo.Layout().GitDir)
-	ask := slices.Concat(options, []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"})
+	ask := slices.Concat(options, []string{
+		"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w",
+		"--no-textconv", "--no-ignore-revs-file",
+	})
 	for _, lines := range ranges {
 		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
 	}
@@ -171,7 +179,8 @@ func readBlame(text string, cuts map[git.OID]bool) (map[int]Origin, error) {
 	}
 	for n, o := range out {
 		o.Path = named[o.Commit]
-		if out[n] = o; left[o.Commit] && !o.Cut || strings.Trim(string(o.Commit), "0") == "" { // the latter is what nobody committed
+		// the latter is what nobody committed
+		if out[n] = o; left[o.Commit] && !o.Cut || strings.Trim(string(o.Commit), "0") == "" {
 			delete(out, n)
 		}
 	}

@@ -52,7 +52,8 @@ func TestTrace(t *testing.T) {
 	if _, err := history.Trace(t.Context(), r, squash, "g", lines, three, before); !errors.Is(err, git.ErrNotFound) {
 		t.Errorf("no such file: %v", err)
 	}
-	if _, err := history.Trace(t.Context(), r, squash, "f", lines, "0123456789012345678901234567890123456789", before); !errors.Is(err, git.ErrNotFound) {
+	if _, err := history.Trace(t.Context(), r, squash, "f", lines, "0123456789012345678901234567890123456789",
+		before); !errors.Is(err, git.ErrNotFound) {
 		t.Errorf("no such commit: %v", err)
 	}
 	p.Git("r", "branch", "-D", "topic")
@@ -79,10 +80,12 @@ func TestTraceOddly(t *testing.T) {
 	p.Git("r", "merge", "-q", "--squash", "topic")
 	squash := p.Add("r", "squash", name, block("a")+block("b"))
 	want := []history.Origin{{Commit: first, Path: name, Line: 1}, {Commit: topic, Path: name, Line: 9}}
-	harness.Equal(t, "traced", want, repos.Must(history.Trace(t.Context(), p.Open("r"), squash, name, []int{1, 9}, topic, ""))(t))
+	harness.Equal(t, "traced", want, repos.Must(history.Trace(t.Context(), p.Open("r"), squash, name, []int{1, 9}, topic,
+		""))(t))
 	p.Write("r/odd", "no commit\n")
 	p.Git("r", "config", "blame.ignoreRevsFile", "odd")
-	harness.Equal(t, "blamed", want[:1], repos.Must(history.BlameFile(t.Context(), p.Open("r"), topic, name, 1, 1))(t).Origins)
+	harness.Equal(t, "blamed", want[:1], repos.Must(history.BlameFile(t.Context(), p.Open("r"), topic, name, 1,
+		1))(t).Origins)
 	if _, err := os.Stat(p.At("ran")); err == nil {
 		t.Error("a program of the user's was run")
 	}

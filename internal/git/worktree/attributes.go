@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// attributes are the lines of attribute files that may apply to a file. found says whether there is any attribute file: without one, git stores a
-// file's bytes as they are.
+// attributes are the lines of attribute files that may apply to a file. found says whether there is any attribute file:
+// without one, git stores a file's bytes as they are.
 func (c *Content) attributes(file string) (lines string, found bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		all := c.attributesIn(dir)
@@ -30,7 +30,8 @@ func (c *Content) attributesIn(dir string) []string {
 	if !ok {
 		files := []string{c.diskPath(path.Join(dir, ".gitattributes"))}
 		if dir == "." {
-			files = append(files, filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"), "/etc/gitattributes", c.usersAttributes())
+			files = append(files, filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"), "/etc/gitattributes",
+				c.usersAttributes())
 			if crlf := c.repo.Setting("core.autocrlf"); crlf != "" && crlf != "false" {
 				lines = append(lines, "* text=auto\n")
 			}
@@ -60,8 +61,8 @@ func (c *Content) usersAttributes() string {
 	return name
 }
 
-// mayApply reports whether a line of an attribute file may apply to a file of a name: a plain pattern is compared, what says more (a path, a macro, quotes, a set of
-// characters) may.
+// mayApply reports whether a line of an attribute file may apply to a file of a name: a plain pattern is compared, what
+// says more (a path, a macro, quotes, a set of characters) may.
 func mayApply(line, name string) bool {
 	pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if strings.ContainsAny(pattern, "/\"[\\\t") {

@@ -1,8 +1,8 @@
-// Package worktree tells the content of files: in a commit, or in the worktree now, as git would store it. It follows renames from a former name
-// to today's, and back.
+// Package worktree tells the content of files: in a commit, or in the worktree now, as git would store it. It follows
+// renames from a former name to today's, and back.
 //
-// In: a repository and paths below its root. Out: blobs, contents, names. It reads only the files that it is asked for, so a large repository
-// costs no more than a small one. It writes nothing, not even git's index.
+// In: a repository and paths below its root. Out: blobs, contents, names. It reads only the files that it is asked for,
+// so a large repository costs no more than a small one. It writes nothing, not even git's index.
 package worktree
 
 import (
@@ -30,17 +30,19 @@ const (
 // It looks only at the files that it is asked for, so that a large repository costs no more than a
 // small one: a status would cost the size of the repository.
 //
-// A file is read and hashed. Where the bytes differ from a commit's, and an attribute or a setting may convert them, the index is
-// asked first, which knows a file that is as git last saw it. Then git itself is asked, by one `git hash-object` for all files, which
-// runs no program of the user's: a file that such a filter makes counts by its bytes. Where git leaves ends of lines alone because the
-// index has such already, and in a moment it would not, the answer is Unread.
+// A file is read and hashed. Where the bytes differ from a commit's, and an attribute or a setting may convert them,
+// the index is asked first, which knows a file that is as git last saw it. Then git itself is asked, by one `git
+// hash-object` for all files, which runs no program of the user's: a file that such a filter makes counts by its bytes.
+// Where git leaves ends of lines alone because the index has such already, and in a moment it would not, the answer is
+// Unread.
 type Content struct {
-	repo           *git.Repo
-	commit         git.OID // the commit, or HEAD's; "" before the first
-	tree           git.OID // its tree; "" for none
-	trees          *git.Trees
-	root           string           // the working tree; "" where a commit is asked
-	noFolder       map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
+	repo   *git.Repo
+	commit git.OID // the commit, or HEAD's; "" before the first
+	tree   git.OID // its tree; "" for none
+	trees  *git.Trees
+	root   string // the working tree; "" where a commit is asked
+	// folder of the working tree → why nothing lies there: it is none, or a link leads there
+	noFolder       map[string]error
 	known          map[string]blob
 	files          int
 	bytes          int64
@@ -68,7 +70,11 @@ type blob struct {
 // Open looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func Open(r *git.Repo, commit git.OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, noFolder: map[string]error{}, attributeLines: map[string][]string{}, indexed: map[string]indexEntry{}, changedFromIndex: map[string]bool{}}
+	c := &Content{
+		repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{},
+		noFolder: map[string]error{}, attributeLines: map[string][]string{}, indexed: map[string]indexEntry{},
+		changedFromIndex: map[string]bool{},
+	}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -105,9 +111,10 @@ func (c *Content) Close() {
 	}
 }
 
-// Blob is the blob of a file's content; "" if there is no file, and Unread if the content can't be told. It is the blob that
-// `git add` would make, with line ends and filters applied. git is only asked about these if likely, which may be nil, does
-// not accept the blob of the plain bytes: to read the index of a large repository takes longer than to read the file.
+// Blob is the blob of a file's content; "" if there is no file, and Unread if the content can't be told. It is the blob
+// that `git add` would make, with line ends and filters applied. git is only asked about these if likely, which may be
+// nil, does not accept the blob of the plain bytes: to read the index of a large repository takes longer than to read
+// the file.
 func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	b := c.fileBlob(file)
 	if b.unconverted == nil || likely != nil && likely(b.id) {
@@ -119,7 +126,8 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	switch {
 	case !filtered && !recoded && (!some || !b.crlf):
 		return b.id
-	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)): // nor with git's ends of lines is it what was asked for
+	case !filtered && !recoded && likely != nil && !likely(c.blobWithUnixLines(file)):
+		// nor with git's ends of lines is it what was asked for
 		return b.id
 	}
 	if id := c.unchangedIndexBlob(file); id != "" {
@@ -162,7 +170,8 @@ func (c *Content) fileBlob(file string) blob {
 	return b
 }
 
-// SHA1Blob is what the content of a file was called before its repository was converted to SHA-256; "" in one with SHA-1.
+// SHA1Blob is what the content of a file was called before its repository was converted to SHA-256; "" in one with
+// SHA-1.
 func (c *Content) SHA1Blob(file string) git.OID {
 	if c.repo.ObjectFormat().OIDSize == git.SHA1().OIDSize {
 		return ""
@@ -194,9 +203,10 @@ func (c *Content) Text(file string) ([]byte, error) {
 	return c.repo.Blob(id)
 }
 
-// StoredText is what git has of a file of the working tree, where attributes say that this is not what lies there, and the file has not changed since:
-// a filter or an encoding stands in between. ok is false for any other file. Whether a file has changed that was written in the second in which git
-// looked at it, only its filter's program tells, as for git status: it runs where the user has set git-rekal up.
+// StoredText is what git has of a file of the working tree, where attributes say that this is not what lies there, and
+// the file has not changed since: a filter or an encoding stands in between. ok is false for any other file. Whether a
+// file has changed that was written in the second in which git looked at it, only its filter's program tells, as for
+// git status: it runs where the user has set git-rekal up.
 func (c *Content) StoredText(file string) (text []byte, ok bool) {
 	if c.root == "" {
 		return nil, false
@@ -349,7 +359,11 @@ func (c *Content) blobInWorktree(file string) blob {
 // for any other folder.
 func (c *Content) submodule(dir string) git.OID {
 	if _, err := os.Lstat(filepath.Join(c.diskPath(dir), ".git")); err == nil {
-		if sub, err := git.Open(c.repo.Context(), c.diskPath(dir), []string{"GIT_DIR=" + filepath.Join(c.diskPath(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
+		if sub, err := git.Open(c.repo.Context(), c.diskPath(dir),
+			[]string{
+				"GIT_DIR=" + filepath.Join(c.diskPath(dir), ".git"), "PATH=" + c.repo.Variable("PATH"),
+				"HOME=" + c.repo.Variable("HOME"),
+			}); err == nil {
 			defer sub.Close()
 			if head, err := sub.Head(); err == nil && head.OID != "" {
 				return head.OID

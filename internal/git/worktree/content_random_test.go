@@ -77,7 +77,8 @@ func pick[T any](d *drift, of ...T) T { return of[d.IntN(len(of))] }
 func (d *drift) file() string { return pick(d, slices.Sorted(maps.Keys(d.texts))...) }
 
 func (d *drift) newName() string {
-	return pick(d, "", "a/", "a/b/", "c/", "d e/") + fmt.Sprintf("%c%d", 'f'+d.IntN(9), d.IntN(100)) + pick(d, ".go", ".txt", ".bin", "é", `"q`)
+	return pick(d, "", "a/", "a/b/", "c/", "d e/") + fmt.Sprintf("%c%d", 'f'+d.IntN(9), d.IntN(100)) +
+		pick(d, ".go", ".txt", ".bin", "é", `"q`)
 }
 
 func (d *drift) try(args ...string) {
@@ -174,7 +175,8 @@ func (d *drift) happen() {
 		attributes := ""
 		for range d.IntN(3) {
 			attributes += pick(d, "*", "*.go", "a/*", "a/**", "*.txt", `"*\"q"`, "[f-k]*", "*é") + " " +
-				pick(d, "text", "-text", "text=auto", "text eol=crlf", "text eol=lf", "binary", "ident", "crlf", "-crlf", "text=auto eol=crlf", "diff") + "\n"
+				pick(d, "text", "-text", "text=auto", "text eol=crlf", "text eol=lf", "binary", "ident", "crlf", "-crlf",
+					"text=auto eol=crlf", "diff") + "\n"
 		}
 		to := pick(d, "", "a/") + ".gitattributes"
 		d.Write("r/"+to, attributes)
@@ -184,9 +186,11 @@ func (d *drift) happen() {
 	case 19:
 		d.try("update-index", pick(d, "--assume-unchanged", "--skip-worktree", "--no-skip-worktree", "--chmod=+x"), f)
 	case 20:
-		d.try("update-index", pick(d, "--index-version=4", "--index-version=2", "--untracked-cache", "--force-remove=nothing", "--refresh"))
+		d.try("update-index", pick(d, "--index-version=4", "--index-version=2", "--untracked-cache", "--force-remove=nothing",
+			"--refresh"))
 	case 21:
-		d.try(strings.Fields(pick(d, "sparse-checkout set a", "sparse-checkout set --no-sparse-index c", "sparse-checkout disable", "sparse-checkout disable"))...)
+		d.try(strings.Fields(pick(d, "sparse-checkout set a", "sparse-checkout set --no-sparse-index c",
+			"sparse-checkout disable", "sparse-checkout disable"))...)
 	case 22:
 		d.try("stash", "-q")
 		d.try("checkout", "-q", "--detach", "HEAD~1")
@@ -225,13 +229,17 @@ func (d *drift) check() {
 	}
 	moved := c.NewNames(gone)
 	for _, l := range d.left {
-		at, id := end(l.Path, moved, func(f string) git.OID { return c.Blob(f, func(id git.OID) bool { return id == l.OID }) })
+		at, id := end(l.Path, moved, func(f string) git.OID {
+			return c.Blob(f,
+				func(id git.OID) bool { return id == l.OID })
+		})
 		gitAt, gitID := end(l.Path, want.moved, func(f string) git.OID { return want.now[f] })
 		switch {
 		case state(l, id) == state(l, gitID), d.excused(at, id), d.excused(gitAt, id), d.copied(at, l):
 		case id == l.OID && d.holds(at, id): // whatever git makes of these bytes today
 		default:
-			d.T.Errorf("%q, once %.7s: %s in %q, want %s in %q\n%s\n%s", l.Path, l.OID, state(l, id), at, state(l, gitID), gitAt, d.facts(at), d.facts(gitAt))
+			d.T.Errorf("%q, once %.7s: %s in %q, want %s in %q\n%s\n%s", l.Path, l.OID, state(l, id), at, state(l, gitID), gitAt,
+				d.facts(at), d.facts(gitAt))
 		}
 	}
 }
@@ -272,7 +280,8 @@ func (d *drift) excused(file string, id git.OID) bool {
 		return strings.Contains(index, "S 1") && inHead != nil || strings.Contains(index, string(d.hash.BlobID(nil)[:7]))
 	}
 	text, _ := os.ReadFile(d.At("r/" + file))
-	return strings.HasPrefix(index, "M") || d.holds(file, id) && (strings.Contains(index, string(id)) || !strings.ContainsAny(string(text), "\r$"))
+	return strings.HasPrefix(index, "M") || d.holds(file, id) &&
+		(strings.Contains(index, string(id)) || !strings.ContainsAny(string(text), "\r$"))
 }
 
 // copied reports whether the index has of a file what stood in another one.
@@ -332,7 +341,8 @@ func (d *drift) ask() verdict {
 	index, asked := d.At("r/.git/index"), d.At("r/.git/asked")
 	own := d.With("GIT_INDEX_FILE=" + asked)
 	written := repos.Must(os.Stat(index))(d.T).ModTime() // git takes nothing for unchanged that is as young
-	repos.Must(0, errors.Join(os.WriteFile(asked, repos.Must(os.ReadFile(index))(d.T), 0o666), os.Chtimes(asked, written, written)))(d.T)
+	repos.Must(0, errors.Join(os.WriteFile(asked, repos.Must(os.ReadFile(index))(d.T), 0o666),
+		os.Chtimes(asked, written, written)))(d.T)
 	var there []string
 	for _, f := range append(slices.Collect(maps.Keys(d.texts)), ".gitattributes", "a/.gitattributes") {
 		if info, err := os.Lstat(d.At("r/" + f)); err == nil && !info.IsDir() {
@@ -346,9 +356,11 @@ func (d *drift) ask() verdict {
 			own.Git("r", "update-index", "--no-skip-worktree", name)
 		}
 	}
-	commits := pairs(own.Git("r", "log", "--first-parent", "--diff-merges=first-parent", "-M", "--name-status", "-z", "--format=", "--diff-filter=DR"))
+	commits := pairs(own.Git("r", "log", "--first-parent", "--diff-merges=first-parent", "-M", "--name-status", "-z",
+		"--format=", "--diff-filter=DR"))
 	since := pairs(own.Git("r", "diff", "-M", "--name-status", "-z", "--diff-filter=R", "HEAD"))
-	since = append(since, pairs(own.Git("r", "diff", "--cached", "-M", "--name-status", "-z", "--diff-filter=R", "HEAD"))...)
+	since = append(since, pairs(own.Git("r", "diff", "--cached", "-M", "--name-status", "-z", "--diff-filter=R",
+		"HEAD"))...)
 	since = append(since, pairs(own.Git("r", "diff", "-M", "--name-status", "-z", "--diff-filter=D", "HEAD"))...)
 	own.Git("r", append([]string{"update-index", "--add", "--replace"}, there...)...)
 	for l := range strings.SplitSeq(own.Git("r", "ls-files", "-stz"), "\x00") {

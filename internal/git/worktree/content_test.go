@@ -42,7 +42,12 @@ func TestLongContentOfWorkingTree(t *testing.T) {
 		{"as committed", func(*repos.Place) {}, "HEAD"},
 		{"modified", func(p *repos.Place) { p.Write("r/a/f", "2\n") }, "add"},
 		{"modified and staged", func(p *repos.Place) { p.Write("r/a/f", "2\n"); p.Git("r", "add", "a/f") }, "add"},
-		{"staged, then taken back", func(p *repos.Place) { p.Write("r/a/f", "2\n"); p.Git("r", "add", "a/f"); p.Write("r/a/f", "1\n") }, "HEAD"},
+		{"staged, then taken back", func(p *repos.Place) {
+			p.Write("r/a/f", "2\n")
+			p.Git("r", "add", "a/f")
+			p.Write("r/a/f",
+				"1\n")
+		}, "HEAD"},
 		{"same size and time", func(p *repos.Place) {
 			info := repos.Must(os.Stat(p.At("r/a/f")))(p.T)
 			p.Write("r/a/f", "2\n")
@@ -54,16 +59,29 @@ func TestLongContentOfWorkingTree(t *testing.T) {
 			repos.Must(0, errors.Join(os.Remove(p.At("r/a/f")), os.Symlink("away", p.At("r/a/f"))))(p.T)
 		}, "add"},
 		{"a link out of the repository", func(p *repos.Place) {
-			repos.Must(0, errors.Join(os.RemoveAll(p.At("r/a")), os.Mkdir(p.At("out"), 0o777), os.Symlink(p.At("out"), p.At("r/a"))))(p.T)
+			repos.Must(0, errors.Join(os.RemoveAll(p.At("r/a")), os.Mkdir(p.At("out"), 0o777),
+				os.Symlink(p.At("out"), p.At("r/a"))))(p.T)
 			p.Write("out/f", "outside\n")
 		}, ""},
-		{"new, never added", func(p *repos.Place) { p.Git("r", "rm", "-q", "--cached", "a/f"); p.Git("r", "commit", "-qm", "gone") }, "add"},
+		{"new, never added", func(p *repos.Place) {
+			p.Git("r", "rm", "-q", "--cached", "a/f")
+			p.Git("r", "commit", "-qm",
+				"gone")
+		}, "add"},
 		{"ends of lines of another system", func(p *repos.Place) {
 			p.Git("r", "config", "core.autocrlf", "true")
 			p.Write("r/a/f", "1\r\n")
 		}, "HEAD"},
-		{"by attributes", func(p *repos.Place) { p.Write("r/.gitattributes", "* text eol=crlf\n"); p.Write("r/a/f", "1\r\n") }, "HEAD"},
-		{"changed, with such ends", func(p *repos.Place) { p.Write("r/.gitattributes", "* text eol=crlf\n"); p.Write("r/a/f", "2\r\n") }, "add"},
+		{"by attributes", func(p *repos.Place) {
+			p.Write("r/.gitattributes", "* text eol=crlf\n")
+			p.Write("r/a/f",
+				"1\r\n")
+		}, "HEAD"},
+		{"changed, with such ends", func(p *repos.Place) {
+			p.Write("r/.gitattributes", "* text eol=crlf\n")
+			p.Write("r/a/f",
+				"2\r\n")
+		}, "add"},
 		{"kept elsewhere by a filter", func(p *repos.Place) {
 			p.Git("r", "config", "filter.away.clean", "echo pointer; cat >/dev/null")
 			p.Add("r", "filtered", ".gitattributes", "a/* filter=away\n", "a/f", "large\n")
@@ -90,7 +108,11 @@ func TestLongContentOfWorkingTree(t *testing.T) {
 			p.Add("r", "filtered", ".gitattributes", "*.large filter=away\n* text=auto\n")
 			p.Write("r/a/f", "2\r\n")
 		}, "add"},
-		{"with ends of lines that nothing converts", func(p *repos.Place) { p.Write("r/.gitattributes", "*.png binary\n"); p.Write("r/a/f", "1\r\n") }, "add"},
+		{"with ends of lines that nothing converts", func(p *repos.Place) {
+			p.Write("r/.gitattributes",
+				"*.png binary\n")
+			p.Write("r/a/f", "1\r\n")
+		}, "add"},
 		{"and with such that git only would where it has none", func(p *repos.Place) {
 			p.Add("r", "other ends of lines", "a/f", "2\r\n")
 			p.Git("r", "config", "core.autocrlf", "true")
@@ -240,7 +262,11 @@ func TestLongMoved(t *testing.T) {
 			p.Write("r/g", repos.Long()+"more\n")
 			p.Git("r", "add", "g")
 		}, "g"},
-		{"by hand, then added", func(p *repos.Place) { repos.Must(0, os.Rename(p.At("r/f"), p.At("r/g")))(p.T); p.Git("r", "add", "g") }, "g"},
+		{"by hand, then added", func(p *repos.Place) {
+			repos.Must(0, os.Rename(p.At("r/f"), p.At("r/g")))(p.T)
+			p.Git("r",
+				"add", "g")
+		}, "g"},
 		{"by hand, then added with an edit", func(p *repos.Place) {
 			repos.Must(0, os.Remove(p.At("r/f")))(p.T)
 			p.Write("r/g", repos.Long()+"more\n")
@@ -252,11 +278,13 @@ func TestLongMoved(t *testing.T) {
 		}, "g"},
 		{"by hand", func(p *repos.Place) { repos.Must(0, os.Rename(p.At("r/f"), p.At("r/g")))(p.T) }, ""},
 		{"into a folder of its name", func(p *repos.Place) {
-			repos.Must(0, errors.Join(os.Rename(p.At("r/f"), p.At("r/x")), os.Mkdir(p.At("r/f"), 0o777), os.Rename(p.At("r/x"), p.At("r/f/g"))))(p.T)
+			repos.Must(0, errors.Join(os.Rename(p.At("r/f"), p.At("r/x")), os.Mkdir(p.At("r/f"), 0o777),
+				os.Rename(p.At("r/x"), p.At("r/f/g"))))(p.T)
 			p.Git("r", "add", "-A")
 		}, "f/g"},
 		{"into a folder of its name, some commits ago", func(p *repos.Place) {
-			repos.Must(0, errors.Join(os.Rename(p.At("r/f"), p.At("r/x")), os.Mkdir(p.At("r/f"), 0o777), os.Rename(p.At("r/x"), p.At("r/f/g"))))(p.T)
+			repos.Must(0, errors.Join(os.Rename(p.At("r/f"), p.At("r/x")), os.Mkdir(p.At("r/f"), 0o777),
+				os.Rename(p.At("r/x"), p.At("r/f/g"))))(p.T)
 			p.Add("r", "mv")
 			p.Add("r", "meanwhile")
 		}, "f/g"},
@@ -267,7 +295,10 @@ func TestLongMoved(t *testing.T) {
 			p.Add("r", "mv")
 		}, "g"},
 		{"committed", func(p *repos.Place) { p.Git("r", "mv", "f", "g"); p.Add("r", "mv") }, "g"},
-		{"with an edit", func(p *repos.Place) { p.Git("r", "mv", "f", "g"); p.Add("r", "mv", "g", repos.Long()+"more\n") }, "g"},
+		{
+			"with an edit", func(p *repos.Place) { p.Git("r", "mv", "f", "g"); p.Add("r", "mv", "g", repos.Long()+"more\n") },
+			"g",
+		},
 		{"long ago", func(p *repos.Place) {
 			p.Git("r", "mv", "f", "g")
 			for range 20 {
@@ -320,7 +351,8 @@ func TestMovedOneByOne(t *testing.T) {
 	harness.Equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.NewNames([]string{"a/f", "a/g", "a/h"}))
 }
 
-// Former names are found from today's, through several renames, with changes of content and without; what was only added had none.
+// Former names are found from today's, through several renames, with changes of content and without; what was only
+// added had none.
 func TestCame(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
@@ -332,8 +364,10 @@ func TestCame(t *testing.T) {
 	p.Add("r", "three", "dir.c", repos.Long()+"and more\n")
 	c := repos.Must(worktree.Open(p.Open("r"), ""))(t)
 	defer c.Close()
-	harness.Equal(t, "called", []string{"added", "dir.c"}, c.FilesMatching(func(f string) bool { return strings.Contains(f, "d") }))
-	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"}, c.FormerNames([]string{"added", "dir.c", "other"}))
+	harness.Equal(t, "called", []string{"added", "dir.c"},
+		c.FilesMatching(func(f string) bool { return strings.Contains(f, "d") }))
+	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"},
+		c.FormerNames([]string{"added", "dir.c", "other"}))
 }
 
 // Whatever the version of the index, a rename in it is seen.
@@ -343,7 +377,8 @@ func TestLongMovedInIndex(t *testing.T) {
 			p := repos.New(t)
 			p.Start("r")
 			p.Add("r", "one", "a/f", repos.Long(), "a/g", "1\n", "b/c/d/h", "2\n", "long/name/of/a/file/that/goes/on", "3\n",
-				"k/1", "4\n", "k/2", "5\n", "l/edited", strings.Repeat(repos.Long(), 2), "l/stays", "6\n", "m/1", "7\n", "m/2", "8\n")
+				"k/1", "4\n", "k/2", "5\n", "l/edited", strings.Repeat(repos.Long(), 2), "l/stays", "6\n", "m/1", "7\n", "m/2",
+				"8\n")
 			p.Git("r", "mv", "a/f", "b/c/d/new")
 			repos.Must(0, errors.Join(os.Mkdir(p.At("r/n"), 0o777), os.Remove(p.At("r/l/edited"))))(t)
 			p.Write("r/n/edited", strings.Repeat(repos.Long(), 2)+"more\n")

@@ -7,13 +7,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Options are options for git commands in the working tree: with these, git runs no filter program of the user, whichever attributes a file has.
+// Options are options for git commands in the working tree: with these, git runs no filter program of the user,
+// whichever attributes a file has.
 func (c *Content) Options() ([]string, error) {
 	conf, err := c.repo.Config(c.repo.Context())
 	if err != nil {
 		return nil, err
 	}
-	out := []string{"-C", c.root, "--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root, "-c", "core.fsmonitor=false"}
+	out := []string{
+		"-C", c.root, "--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root, "-c",
+		"core.fsmonitor=false",
+	}
 	for key := range conf {
 		switch {
 		case !strings.HasPrefix(key, "filter."):

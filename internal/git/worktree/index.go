@@ -15,7 +15,8 @@ type indexEntry struct {
 	assumedUnchanged bool    // the user says that it is unchanged, so git does not look
 }
 
-// ExpectFiles announces files for which Blob will be called: if Blob has to ask git about one of them, it asks about similar ones at once.
+// ExpectFiles announces files for which Blob will be called: if Blob has to ask git about one of them, it asks about
+// similar ones at once.
 func (c *Content) ExpectFiles(files ...string) { c.expected = append(c.expected, files...) }
 
 // entryInIndex is what the index says of a file. That takes git 7 ms among 50,000 files.
@@ -33,16 +34,18 @@ func (c *Content) entryInIndex(file string) indexEntry {
 	}
 	for entry := range strings.SplitSeq(out, "\x00") {
 		head, name, _ := strings.Cut(entry, "\t")
-		ours := c.indexed[name].id != "" && !strings.HasSuffix(head, " 3")                // of several versions this side's, which is the second
-		if f := strings.Fields(head); len(f) == 4 && (ours || c.indexed[name].id == "") { // "TAG MODE OID STAGE", of what is assumed to be unchanged with a small letter
+		// of several versions this side's, which is the second
+		ours := c.indexed[name].id != "" && !strings.HasSuffix(head, " 3")
+		// "TAG MODE OID STAGE", of what is assumed to be unchanged with a small letter
+		if f := strings.Fields(head); len(f) == 4 && (ours || c.indexed[name].id == "") {
 			c.indexed[name] = indexEntry{git.OID(f[2]), strings.EqualFold(f[0], "S"), f[3] != "0", strings.ToLower(f[0]) == f[0]}
 		}
 	}
 	return c.indexed[file]
 }
 
-// unchangedIndexBlob is the blob that the index has of a file that is as git last saw it; "" for any other. Git reads no file for that, but such as came in the
-// moment in which the index was written.
+// unchangedIndexBlob is the blob that the index has of a file that is as git last saw it; "" for any other. Git reads
+// no file for that, but such as came in the moment in which the index was written.
 func (c *Content) unchangedIndexBlob(file string) git.OID {
 	e := c.entryInIndex(file)
 	if e.id == Unread || e.leftOut || e.unmerged || e.assumedUnchanged {
@@ -50,7 +53,10 @@ func (c *Content) unchangedIndexBlob(file string) git.OID {
 	}
 	if _, asked := c.changedFromIndex[file]; !asked {
 		files := c.expectedInSameState(file)
-		out, err := c.run(append([]string{"--literal-pathspecs", "diff-files", "-z", "--name-only", "--ignore-submodules", "--"}, files...)...)
+		out, err := c.run(append([]string{
+			"--literal-pathspecs", "diff-files", "-z", "--name-only", "--ignore-submodules",
+			"--",
+		}, files...)...)
 		for _, f := range files {
 			c.changedFromIndex[f] = err != nil
 		}
@@ -64,13 +70,15 @@ func (c *Content) unchangedIndexBlob(file string) git.OID {
 	return e.id
 }
 
-// expectedInSameState are a file, and those files of HEAD that are expected and also lie in the working tree, or also don't.
+// expectedInSameState are a file, and those files of HEAD that are expected and also lie in the working tree, or also
+// don't.
 func (c *Content) expectedInSameState(file string) []string {
 	_, err := c.lstat(file)
 	out := []string{file}
 	for _, f := range c.expected {
 		_, other := c.lstat(f)
-		if f != file && (err == nil) == (other == nil) && len(f) <= maxPath && !strings.Contains(f, "\x00") && c.blobInTree(f) != "" {
+		if f != file && (err == nil) == (other == nil) && len(f) <= maxPath && !strings.Contains(f, "\x00") &&
+			c.blobInTree(f) != "" {
 			out = append(out, f)
 		}
 	}
@@ -80,8 +88,9 @@ func (c *Content) expectedInSameState(file string) []string {
 // maxPath is how long a path may be that git is asked about, in bytes.
 const maxPath = 4096
 
-// stagedRenames tells under which new names files of HEAD stand in the index, changes of content included: those that the index has no more, and of
-// others those that are named, which the working tree has no more. That takes git 10 ms among 50,000 files.
+// stagedRenames tells under which new names files of HEAD stand in the index, changes of content included: those that
+// the index has no more, and of others those that are named, which the working tree has no more. That takes git 10 ms
+// among 50,000 files.
 func (c *Content) stagedRenames(files ...string) map[string]string {
 	if c.tree == "" || c.root == "" {
 		return nil
@@ -95,13 +104,15 @@ func (c *Content) stagedRenames(files ...string) map[string]string {
 	return c.repo.Renames(changes, maxSimilar)
 }
 
-// stagedChanges are the files that the index has and HEAD has not, and the other way round. Where git can't be asked, nothing was staged.
+// stagedChanges are the files that the index has and HEAD has not, and the other way round. Where git can't be asked,
+// nothing was staged.
 func (c *Content) stagedChanges() []git.Change {
 	if c.changes != nil {
 		return c.changes
 	}
 	c.changes = []git.Change{}
-	out, _ := c.run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ita-visible-in-index", string(c.commit))
+	out, _ := c.run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ita-visible-in-index",
+		string(c.commit))
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		f := strings.Fields(fields[i]) // ":MODE MODE OID OID KIND"
@@ -110,7 +121,8 @@ func (c *Content) stagedChanges() []git.Change {
 		}
 		change := git.Change{Path: fields[i+1], Kind: f[4], Before: git.OID(f[2]), OID: git.OID(f[3])}
 		switch {
-		case change.Kind == "A" && change.OID == c.blobID(nil): // perhaps it was only named (add -N), and its content is nowhere yet
+		case change.Kind == "A" && change.OID == c.blobID(nil):
+			// perhaps it was only named (add -N), and its content is nowhere yet
 			change.OID = c.Blob(change.Path, nil)
 		case change.Kind == "U" && c.blobInTree(change.Path) == "":
 			change.Kind, change.OID = "A", c.entryInIndex(change.Path).id

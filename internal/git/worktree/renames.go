@@ -22,8 +22,9 @@ const (
 // NewNames tells what files that are not there any more are called now, by their former names: as
 // the index says, or as one of the last commits did. A file that is not named has no successor that is known.
 //
-// The renames that are in the index and not in HEAD come first, with changes of content. Then comes the commit that took the file away,
-// along first parents, for all such files at once; of each commit's tree only what differs from the one before is read.
+// The renames that are in the index and not in HEAD come first, with changes of content. Then comes the commit that
+// took the file away, along first parents, for all such files at once; of each commit's tree only what differs from the
+// one before is read.
 func (c *Content) NewNames(files []string) map[string]string {
 	out, former := map[string]string{}, map[string]string{} // former names by today's
 	for _, f := range files {
@@ -117,8 +118,8 @@ func (c *Content) FilesMatching(matches func(file string) bool) []string {
 	return out
 }
 
-// FormerNames tells what files of the commit were called before, and these before, where one of the last commits renamed them: the former
-// names by those that followed. It is the way back of NewNames.
+// FormerNames tells what files of the commit were called before, and these before, where one of the last commits
+// renamed them: the former names by those that followed. It is the way back of NewNames.
 func (c *Content) FormerNames(files []string) map[string]string {
 	out := map[string]string{}
 	line := slices.Collect(c.firstParents())
@@ -160,8 +161,8 @@ func (c *Content) firstParents() iter.Seq[git.Commit] {
 	}
 }
 
-// indexOfAddition is the index of the commit that added a file, in a line of commits from the newest, which has the file, to the oldest; the length of
-// the line if all of them have the file.
+// indexOfAddition is the index of the commit that added a file, in a line of commits from the newest, which has the
+// file, to the oldest; the length of the line if all of them have the file.
 func (c *Content) indexOfAddition(line []git.Commit, file string) int {
 	n := sort.Search(len(line), func(i int) bool { return c.blobBelow(line[i].Tree, file) == "" })
 	if n == len(line) {
@@ -170,8 +171,8 @@ func (c *Content) indexOfAddition(line []git.Commit, file string) int {
 	return n - 1
 }
 
-// renamesOf tells what files that a commit took away against its first parent became, as far as it concerns some files, by their former or
-// new names.
+// renamesOf tells what files that a commit took away against its first parent became, as far as it concerns some files,
+// by their former or new names.
 func (c *Content) renamesOf(made git.Commit, files []string) map[string]string {
 	changes, err := c.repo.CommitDiff(made)
 	if err != nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// ChangedFiles lists the tracked files that are changed and not committed, staged or not, by their paths from the root. It takes no lock and
-// writes nothing, as git may otherwise do to its index.
+// ChangedFiles lists the tracked files that are changed and not committed, staged or not, by their paths from the root.
+// It takes no lock and writes nothing, as git may otherwise do to its index.
 func ChangedFiles(ctx context.Context, r *git.Repo) ([]string, error) {
 	if r.Layout().WorkTree == "" {
 		return nil, nil
 	}
-	out, err := r.Run(ctx, "--no-optional-locks", "-C", r.Layout().WorkTree, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules")
+	out, err := r.Run(ctx, "--no-optional-locks", "-C", r.Layout().WorkTree, "status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=no", "--ignore-submodules")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is changed: %w", err)
 	}

@@ -38,7 +38,8 @@ func (a Answer) writeFull(p *page) {
 	}
 }
 
-// leastText is the room in tokens without which an item is not begun: a head alone says nothing, not even that it was cut.
+// leastText is the room in tokens without which an item is not begun: a head alone says nothing, not even that it was
+// cut.
 const leastText = 100
 
 // leastShare is what of the room one of several items has at least: enough for some turns.
@@ -87,8 +88,8 @@ func (p *page) takeBeginning(s string) []string {
 // markWeight is what the mark of a cut weighs at most.
 const markWeight = 16
 
-// addTurnsAround adds the turn that matched, then alternately a turn after and a turn before, as long as they fit. It says
-// how many turns are left out.
+// addTurnsAround adds the turn that matched, then alternately a turn after and a turn before, as long as they fit. It
+// says how many turns are left out.
 func (it Item) addTurnsAround(p *page) {
 	at := it.turnPlace()
 	switch {

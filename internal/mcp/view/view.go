@@ -1,7 +1,8 @@
 // Package view prints what recall found as text for an agent, in three depths, each within a budget of tokens.
 //
-// In: items of package result, with their texts. Out: a text. Others' text stays in one line where a line is promised, holds nothing
-// invisible, and cannot look like the server's own lines. Somebody else's item names its author in every view.
+// In: items of package result, with their texts. Out: a text. Others' text stays in one line where a line is promised,
+// holds nothing invisible, and cannot look like the server's own lines. Somebody else's item names its author in every
+// view.
 package view
 
 import (
@@ -140,7 +141,8 @@ func (a Answer) writeCompact(p *page) {
 		if it.Score > 0 {
 			score = strconv.FormatFloat(it.Score, 'f', 2, 64)
 		}
-		return fmt.Sprintf("[%d] %s | %s | %s | %s | %s", i+1, it.address(), it.title(), score, it.passage(Compact.Snippet()), it.date())
+		return fmt.Sprintf("[%d] %s | %s | %s | %s | %s", i+1, it.address(), it.title(), score, it.passage(Compact.Snippet()),
+			it.date())
 	})
 }
 
@@ -177,7 +179,8 @@ func (a Answer) writeTimeline(p *page) {
 			day = it.date()
 			head = day + "\n"
 		}
-		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(), it.passage(Timeline.Snippet()), it.address())
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(),
+			it.passage(Timeline.Snippet()), it.address())
 	})
 }
 
@@ -236,7 +239,13 @@ func (it Item) essentialMarks() (out string) {
 	for _, mark := range []struct {
 		is   bool
 		name string
-	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Signature != "", it.Signature}, {len(it.Reverted) > 0, "reverted"}, {it.Purged, "purged"}} {
+	}{
+		{it.Weak, "weak"},
+		{it.Tie != "", it.Tie},
+		{it.Signature != "", it.Signature},
+		{len(it.Reverted) > 0, "reverted"},
+		{it.Purged, "purged"},
+	} {
 		if mark.is {
 			out += " | " + mark.name
 		}

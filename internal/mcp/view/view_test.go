@@ -20,8 +20,9 @@ func session(id, title string) view.Item {
 	at := 1
 	return view.Item{
 		Hit: result.Hit{
-			ID: id + "0000000000000000", Kind: "session", Score: 0.871, Matched: []string{"content", "files"}, Title: title, Freshness: result.StaleChanged,
-			Snippet: "the exp claim\nwas compared in local time", Turn: &at, Author: "alice@example.com", Source: "claude-code",
+			ID: id + "0000000000000000", Kind: "session", Score: 0.871, Matched: []string{"content", "files"}, Title: title,
+			Freshness: result.StaleChanged,
+			Snippet:   "the exp claim\nwas compared in local time", Turn: &at, Author: "alice@example.com", Source: "claude-code",
 			CapturedAt: "2026-11-20T10:00:00Z",
 		},
 		Short: id,
@@ -31,11 +32,17 @@ func session(id, title string) view.Item {
 func TestViews(t *testing.T) {
 	one, two := session("01KAB3F9", "Fix JWT expiry"), session("01KAC000", "")
 	one.LastTurnAt, one.CapturedAt = one.CapturedAt, "2026-11-30T10:00:00Z"
-	two.Author, two.Model, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "gpt-5|4", "2026-11-21T09:30:00Z", 0, nil, nil
-	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
+	two.Author, two.Model, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "gpt-5|4",
+		"2026-11-21T09:30:00Z", 0, nil, nil
+	memory := view.Item{Hit: result.Hit{
+		Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual",
+		CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway",
+	}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
 		s := result.Session{Turns: len(texts), FilesTotal: 2, Files: []result.File{
-			{Path: "src/jwt.go", Freshness: result.Fresh, Commit: "70ee311"}, {Path: "a.go", Freshness: result.StaleChanged}, {Path: "src/jwt.go", Freshness: result.Fresh, Commit: "8348d6f"},
+			{Path: "src/jwt.go", Freshness: result.Fresh, Commit: "70ee311"},
+			{Path: "a.go", Freshness: result.StaleChanged},
+			{Path: "src/jwt.go", Freshness: result.Fresh, Commit: "8348d6f"},
 		}}
 		for i, text := range texts {
 			s.Page = append(s.Page, result.Turn{Turn: i, Role: []string{"human", "assistant"}[i%2], Content: text})
@@ -62,7 +69,10 @@ func TestViews(t *testing.T) {
 		},
 		{
 			"timeline",
-			view.Answer{Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com", Notes: []string{"A note."}},
+			view.Answer{
+				Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com",
+				Notes: []string{"A note."},
+			},
 			`2026-11-21
 09:30 | untitled | claude-code (gpt-5¦4) | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session | stale_changed
 2026-11-20
@@ -75,7 +85,8 @@ A note.
 		},
 		{
 			"full",
-			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
+			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?",
+				"The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
 			`--- 01KAB3F9:1 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
 session | stale_changed | matched content,files
 files: src/jwt.go (fresh), a.go (stale_changed)
@@ -140,7 +151,8 @@ func TestShares(t *testing.T) {
 	} {
 		text := view.Answer{Detail: view.Full, Items: tt.items, Total: len(tt.items)}.Text()
 		turns := func(id string) int { return strings.Count(text, "human: "+id) }
-		if got := fmt.Sprintf("%d and %d of %d", turns("01KAB3F9"), turns("01KAB3FA"), strings.Count(text, "--- 0")); got != tt.want {
+		if got := fmt.Sprintf("%d and %d of %d", turns("01KAB3F9"), turns("01KAB3FA"),
+			strings.Count(text, "--- 0")); got != tt.want {
 			t.Errorf("%s, want %s\n%s", got, tt.want, text)
 		}
 	}
@@ -166,7 +178,8 @@ func TestHeadsHaveTexts(t *testing.T) {
 				t.Fatalf("texts of %d bytes: nothing but a head:\n%s", size, got)
 			}
 		}
-		if shown := strings.Count(got, "--- 01KAD000"); shown < 12 && !strings.Contains(got, fmt.Sprintf("showing %d | truncated", shown)) {
+		if shown := strings.Count(got, "--- 01KAD000"); shown < 12 &&
+			!strings.Contains(got, fmt.Sprintf("showing %d | truncated", shown)) {
 			t.Errorf("texts of %d bytes: %d shown, and nothing says so:\n%s", size, shown, got)
 		}
 	}
@@ -199,11 +212,17 @@ func TestWindow(t *testing.T) {
 	it := session("01KAB3F9", "long")
 	s := result.Session{Turns: 100}
 	for i := 30; i <= 60; i++ {
-		s.Page = append(s.Page, result.Turn{Turn: i, Role: "human", Content: fmt.Sprintf("this is turn number %d %s", i, strings.Repeat("of many ", 100))})
+		s.Page = append(s.Page, result.Turn{
+			Turn: i, Role: "human",
+			Content: fmt.Sprintf("this is turn number %d %s", i, strings.Repeat("of many ", 100)),
+		})
 	}
 	it.TakeTexts(&s, nil, 45)
 	text := view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
-	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", "--- 01KAB3F9:45 | ", "| truncated (pass turn to read on)"} {
+	for _, want := range []string{
+		"this is turn number 45", "this is turn number 46", "this is turn number 44",
+		"more; pass turn to read around another]", "--- 01KAB3F9:45 | ", "| truncated (pass turn to read on)",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -215,7 +234,10 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
 	}
 	it.TakeTexts(&result.Session{Turns: 100}, nil, 1000)
-	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "content,files\n[no turn 1000: it has 100 turns]\n") {
+	if text := (view.Answer{
+		Detail: view.Full, One: true, Items: []view.Item{it},
+		Total: 1,
+	}).Text(); !strings.Contains(text, "content,files\n[no turn 1000: it has 100 turns]\n") {
 		t.Errorf("behind the end:\n%s", text)
 	}
 	s.Page[15].Content = strings.Repeat("of many ", 10_000)
@@ -239,8 +261,10 @@ func TestWindow(t *testing.T) {
 
 // alphabet is what texts are made of: words, signs, line ends, CJK, emoji, and what is not shown.
 var alphabet = []string{
-	"the", "token", "expires", "HTTPServer", "3f2a91bc", "{}", "()", ";", " ", " ", "\n", "\t", "|", " | ", "---", "--- x ---", "[turn 3] human: ", "[...truncated",
-	"日本語", "令牌", "过早失效", "토큰이", "🦊", "👩\u200d👩\u200d👧", "é", "ж", "\u202e", "\x1b[2J", "\x00", "\xff", "\u200b", "e\u0301", "…", "\r\n",
+	"the", "token", "expires", "HTTPServer", "3f2a91bc", "{}", "()", ";", " ", " ", "\n", "\t", "|", " | ", "---",
+	"--- x ---", "[turn 3] human: ", "[...truncated",
+	"日本語", "令牌", "过早失效", "토큰이", "🦊", "👩\u200d👩\u200d👧", "é", "ж", "\u202e", "\x1b[2J", "\x00", "\xff", "\u200b", "e\u0301",
+	"…", "\r\n",
 	"0123456789012345678901234567890123456789", "averyveryverylongwordthatneverends",
 }
 
@@ -257,7 +281,8 @@ func text(r *rand.Rand, most int) string {
 
 func random(r *rand.Rand) view.Answer {
 	a := view.Answer{
-		Detail: []view.Detail{view.Compact, view.Timeline, view.Full}[r.IntN(3)], One: r.IntN(2) == 0, Own: "alice@example.com",
+		Detail: []view.Detail{view.Compact, view.Timeline, view.Full}[r.IntN(3)], One: r.IntN(2) == 0,
+		Own: "alice@example.com",
 	}
 	n := 1 + r.IntN(50)
 	if a.One {
@@ -269,10 +294,13 @@ func random(r *rand.Rand) view.Answer {
 	for i := range n {
 		at := r.IntN(40)
 		it := view.Item{Hit: result.Hit{
-			ID: strconv.Itoa(i), Kind: []string{"session", "memory"}[r.IntN(2)], Score: r.Float64(), Title: text(r, 60), Snippet: text(r, 60), Turn: &at,
-			Matched: []string{"content", "title", "files", "command", "terms", "ngram", "semantic"}[:r.IntN(8)],
-			Author:  []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)], Source: text(r, []int{5, 1000}[r.IntN(10)/9]),
-			CapturedAt: fmt.Sprintf("2026-11-%02dT10:%02d:00Z", 1+r.IntN(28), r.IntN(60)), Weak: r.IntN(9) == 0, Purged: r.IntN(9) == 0,
+			ID: strconv.Itoa(i), Kind: []string{"session", "memory"}[r.IntN(2)], Score: r.Float64(), Title: text(r, 60),
+			Snippet: text(r, 60), Turn: &at,
+			Matched:    []string{"content", "title", "files", "command", "terms", "ngram", "semantic"}[:r.IntN(8)],
+			Author:     []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)],
+			Source:     text(r, []int{5, 1000}[r.IntN(10)/9]),
+			CapturedAt: fmt.Sprintf("2026-11-%02dT10:%02d:00Z", 1+r.IntN(28), r.IntN(60)), Weak: r.IntN(9) == 0,
+			Purged: r.IntN(9) == 0,
 		}, Short: "01KAB3F9"}
 		if it.Kind == "memory" {
 			it.TakeTexts(nil, &result.Memory{Content: text(r, []int{10, 300, 5000}[r.IntN(3)])}, 0)
@@ -313,7 +341,10 @@ func budgets(t *testing.T, first, last uint64) {
 		if n := tokens.Count(text); n > budget {
 			t.Fatalf("seed %d: %d tokens\n%s", seed, n, text)
 		}
-		if bad := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) || r == '\u202e' }); bad >= 0 || !utf8.ValidString(text) {
+		if bad := strings.IndexFunc(text, func(r rune) bool {
+			return r != '\n' && r != '\t' && unicode.IsControl(r) ||
+				r == '\u202e'
+		}); bad >= 0 || !utf8.ValidString(text) {
 			t.Fatalf("seed %d: hidden characters at %d\n%q", seed, bad, text)
 		}
 		lines := strings.Split(text, "\n")

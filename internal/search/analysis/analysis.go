@@ -1,6 +1,7 @@
 // Package analysis turns text into terms, in the same way for the index and for a question.
 //
-// Text is read as runs of letters, digits and '_', joined by one of . / \ - : @ #, as in paths, symbols, flags and addresses. Each run gives
+// Text is read as runs of letters, digits and '_', joined by one of . / \ - : @ #, as in paths, symbols, flags and
+// addresses. Each run gives
 //
 //   - its words: identifiers split on '_', at camelCase and at letter/digit borders,
 //     lower-cased, accents folded, cut to a Snowball English stem. "getHTTPStatus404"
@@ -11,11 +12,12 @@
 //     ("~src/auth/jwt.go", "~jwt.go"). They are lower-cased and never stemmed;
 //   - function words as "'" and the stem ("'the"), without a whole form.
 //
-// A hash is "=" and its first seven digits, as git shortens it, and no word. Cyrillic words get a Snowball Russian stem. Chinese, Japanese and
-// Korean text, which has no spaces, gives overlapping pairs of characters. No word is dropped.
+// A hash is "=" and its first seven digits, as git shortens it, and no word. Cyrillic words get a Snowball Russian
+// stem. Chinese, Japanese and Korean text, which has no spaces, gives overlapping pairs of characters. No word is
+// dropped.
 //
-// The rules are those of docs/search.md. Changing one makes every index stale, so it raises db.IndexVersion. The package knows no documents,
-// scores or storage.
+// The rules are those of docs/search.md. Changing one makes every index stale, so it raises db.IndexVersion. The
+// package knows no documents, scores or storage.
 package analysis
 
 import (
@@ -73,7 +75,8 @@ type Analyzer struct {
 	buf   []Token
 }
 
-// Most of a text comes again and again. So many runs, none longer, and so many words are remembered: then it begins anew.
+// Most of a text comes again and again. So many runs, none longer, and so many words are remembered: then it begins
+// anew.
 const (
 	known   = 1 << 16
 	longRun = 64 // bytes
@@ -89,8 +92,9 @@ func Words() *Analyzer {
 	return &Analyzer{runs: make(map[string][]Token), words: make(map[string]Token), bare: true}
 }
 
-// Seeking returns an Analyzer for those who look for some terms and nothing else: of a word that can't be one of them the
-// token is empty, because to stem all words of ten long texts takes as long as to find them. A stem begins as its word does.
+// Seeking returns an Analyzer for those who look for some terms and nothing else: of a word that can't be one of them
+// the token is empty, because to stem all words of ten long texts takes as long as to find them. A stem begins as its
+// word does.
 func Seeking(terms []string) *Analyzer {
 	a := &Analyzer{words: make(map[string]Token), only: new([256]bool)}
 	for _, t := range terms {

@@ -40,7 +40,10 @@ func TestTokens(t *testing.T) {
 		{"a place in a file", "./a/b.go:42:7", "(a) b =b go =go 42 =42 7 =7 ~a/b.go:42:7 ~a/b.go ~b.go"},
 		{"a place without a folder", "b.go#L12", "b =b go =go l 12 =l12 ~b.go#l12 ~b.go"},
 		{"a Windows path", `C:\src\jwt.go`, `c =c src =src jwt =jwt go =go ~c:\src\jwt.go ~jwt.go`},
-		{"a test's ID", "auth/jwt_test.py::test_leap", "auth =auth jwt test =jwt_test py =py test leap =test_leap ~auth/jwt_test.py::test_leap ~auth/jwt_test.py ~jwt_test.py"},
+		{
+			"a test's ID", "auth/jwt_test.py::test_leap",
+			"auth =auth jwt test =jwt_test py =py test leap =test_leap ~auth/jwt_test.py::test_leap ~auth/jwt_test.py ~jwt_test.py",
+		},
 		{"a file without a suffix", "cmd/Makefile", "cmd =cmd makefil =makefile ~cmd/makefile"},
 		{"a hash, short", "in 3F2a91b", "(in) =3f2a91b"},
 		{"a hash, whole", "3f2a91bcdef0123456789abcdef0123456789abc", "=3f2a91b"},
@@ -93,7 +96,8 @@ func seeks(t *testing.T, text string) {
 // TestSeeking: a stem begins as its word does, also where the word is an exception to the stemmer's rules.
 func TestSeeking(t *testing.T) {
 	for _, text := range []string{
-		"skis skies dying lying tying idly gently ugly early only singly news sky the these", "getHTTPStatus404 src/auth/jwt.go --dry-run Tested",
+		"skis skies dying lying tying idly gently ugly early only singly news sky the these",
+		"getHTTPStatus404 src/auth/jwt.go --dry-run Tested",
 		"yyyying 'ied YES yet", "говорили приехавшая ёлки ЗНАНИЯ", "数据库 and ファイル", "İstanbul ßen Ωmega ﬁnal",
 	} {
 		seeks(t, text)
@@ -124,7 +128,8 @@ func words(t *testing.T, text string) {
 func TestNumbers(t *testing.T) {
 	a, terms, ids := analysis.New(), map[int]string{}, map[string]int{}
 	for range 2 {
-		for _, tok := range a.Tokens("src/auth/jwt.go tested testing 数据库连接 the 3f2a91b getHTTPStatus " + strings.Repeat("x", 100)) {
+		for _, tok := range a.Tokens("src/auth/jwt.go tested testing 数据库连接 the 3f2a91b getHTTPStatus " +
+			strings.Repeat("x", 100)) {
 			if had, ok := terms[tok.ID]; ok && had != tok.Term {
 				t.Errorf("%d is %q and %q", tok.ID, had, tok.Term)
 			}
@@ -140,7 +145,10 @@ func TestNumbers(t *testing.T) {
 }
 
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "getHTTPStatus404", "src/auth/jwt.go", "数据库 and ファイル", "--dry-run\xff\x00", "__A__b1C2", "é\u0301́", "ﬁ１２", "YYYy'ied", "̀a"} {
+	for _, s := range []string{
+		"", "getHTTPStatus404", "src/auth/jwt.go", "数据库 and ファイル", "--dry-run\xff\x00", "__A__b1C2",
+		"é\u0301́", "ﬁ１２", "YYYy'ied", "̀a",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

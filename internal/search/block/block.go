@@ -1,5 +1,5 @@
-// Package block packs sorted keys and values into blocks of bytes, the unit that search stores and reads. A Fence holds the first key of
-// each block, so a query reads only the blocks of its own terms.
+// Package block packs sorted keys and values into blocks of bytes, the unit that search stores and reads. A Fence holds
+// the first key of each block, so a query reads only the blocks of its own terms.
 //
 // A block is a sequence of entries, each
 //

@@ -5,8 +5,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// Counts say how rare the terms of a question are. The counts of several indexes are added, which makes the scores of these indexes comparable. A
-// term that no index holds is not counted.
+// Counts say how rare the terms of a question are. The counts of several indexes are added, which makes the scores of
+// these indexes comparable. A term that no index holds is not counted.
 type Counts struct {
 	Units    float64 // live ones that are no titles
 	Sessions float64 // live ones

@@ -27,7 +27,8 @@ func NewIndex(headers []*Header, hidden []int) (*Index, error) {
 	return NewIndexAsOf(headers, hidden, nil)
 }
 
-// NewIndexAsOf is NewIndex without units that came later than a moment: some from one to the one behind the last, in order.
+// NewIndexAsOf is NewIndex without units that came later than a moment: some from one to the one behind the last, in
+// order.
 func NewIndexAsOf(headers []*Header, hidden []int, later [][2]int) (*Index, error) {
 	x := &Index{runs: headers, hides: len(hidden)+len(later) > 0}
 	if len(later) > 0 {
@@ -130,7 +131,8 @@ func splitAtMoment(headers []*Header, later [][2]int) (split []*Header, isLater 
 	return split, isLater
 }
 
-// cutOut is the part of p from a unit on to another one. Of a piece, the words are known as well as the norms of units are.
+// cutOut is the part of p from a unit on to another one. Of a piece, the words are known as well as the norms of units
+// are.
 func (h *Header) cutOut(p Part, from, to int) Part {
 	if int(p.Units) == to-from {
 		return p

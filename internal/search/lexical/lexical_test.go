@@ -39,9 +39,10 @@ func lists(t *testing.T, b *lexical.Builder) lexical.Lists {
 	t.Helper()
 	data, _ := pack(b)
 	out := make(lexical.Lists)
-	err := lexical.Decode(&b.Header, data[:b.Fence.End()], func([]byte) bool { return true }, func(term string, l *lexical.List) {
-		out.Put(term, 0, 1, l)
-	})
+	err := lexical.Decode(&b.Header, data[:b.Fence.End()], func([]byte) bool { return true },
+		func(term string, l *lexical.List) {
+			out.Put(term, 0, 1, l)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func lists(t *testing.T, b *lexical.Builder) lexical.Lists {
 
 func TestHeaderRoundTrip(t *testing.T) {
 	want := &lexical.Header{
-		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"}, Fence: block.Fence{Keys: []string{"", "x"}, Ends: []int64{3, 9}},
+		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"},
+		Fence: block.Fence{Keys: []string{"", "x"}, Ends: []int64{3, 9}},
 		Parts: []lexical.Part{
 			{Session: 3, Turn: 0, Units: 2, Words: 305, Stems: 2},
 			{Session: 3, Turn: -1, Units: 1, Words: 1, Kind: lexical.Paths},
@@ -66,7 +68,10 @@ func TestHeaderRoundTrip(t *testing.T) {
 
 // TestMergeEqualsOne checks that runs merge into the very bytes that one run would have.
 func TestMergeEqualsOne(t *testing.T) {
-	texts := []string{"alpha beta the alpha", "the", "beta gamma alpha", "src/a.go ALPHA", "gamma the beta", "", "alphas beta"}
+	texts := []string{
+		"alpha beta the alpha", "the", "beta gamma alpha", "src/a.go ALPHA", "gamma the beta", "",
+		"alphas beta",
+	}
 	wantData, wantHeader := pack(build(0, 0, texts...))
 	var headers []*lexical.Header
 	var entries []*block.Entries
@@ -149,7 +154,8 @@ func TestNear(t *testing.T) {
 }
 
 func TestScorePrefersMore(t *testing.T) {
-	b := build(0, 0, "alpha beta", "alpha x y beta", "alpha", "beta z", "nothing of it", "alpha beta "+"long story about other things altogether and more of the same")
+	b := build(0, 0, "alpha beta", "alpha x y beta", "alpha", "beta z", "nothing of it",
+		"alpha beta "+"long story about other things altogether and more of the same")
 	x, err := lexical.NewIndex([]*lexical.Header{&b.Header}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +175,8 @@ func TestScorePrefersMore(t *testing.T) {
 	}
 }
 
-// TestHeld: how much of a question a session holds is told of the words that stand somewhere, unless nearly all stand nowhere.
+// TestHeld: how much of a question a session holds is told of the words that stand somewhere, unless nearly all stand
+// nowhere.
 func TestHeld(t *testing.T) {
 	b := build(0, 0, "token expiry", "token token token", "oboe")
 	x, err := lexical.NewIndex([]*lexical.Header{&b.Header}, nil)
@@ -242,8 +249,14 @@ func TestNewIndexRefuses(t *testing.T) {
 		hidden  []int
 	}{
 		{"a gap", []*lexical.Header{&good, {Base: 3, FirstSession: 2}}, nil},
-		{"a session that is not there", []*lexical.Header{{Parts: []lexical.Part{{Session: 1, Units: 1}}, Words: []byte{1}, Stems: []byte{1}, Sessions: []string{"a"}}}, nil},
-		{"a negative session", []*lexical.Header{{Parts: []lexical.Part{{Session: -1, Units: 1}}, Words: []byte{1}, Stems: []byte{1}}}, nil},
+		{"a session that is not there", []*lexical.Header{{
+			Parts: []lexical.Part{{Session: 1, Units: 1}}, Words: []byte{1},
+			Stems: []byte{1}, Sessions: []string{"a"},
+		}}, nil},
+		{"a negative session", []*lexical.Header{{
+			Parts: []lexical.Part{{Session: -1, Units: 1}}, Words: []byte{1},
+			Stems: []byte{1},
+		}}, nil},
 		{"a hidden session that is not there", []*lexical.Header{&good}, []int{2}},
 	}
 	for _, tt := range tests {

@@ -88,7 +88,10 @@ type cursor struct {
 }
 
 func (l *List) cursor() cursor {
-	return cursor{unit: l.first, docs: block.Reader{Data: l.docs}, places: block.Reader{Data: l.positions}, left: l.n, end: l.end}
+	return cursor{
+		unit: l.first, docs: block.Reader{Data: l.docs}, places: block.Reader{Data: l.positions}, left: l.n,
+		end: l.end,
+	}
 }
 
 // next moves on to the next posting, and reports whether there is one.

@@ -1,10 +1,11 @@
 // Package lexical holds the words of sessions and scores sessions by them.
 //
-// It builds runs: immutable sets of postings over a range of units. A unit is scored as one: a turn, or the paths, commands or title of one
-// part of a session. A run is a header and blocks of bytes, which the caller stores. Runs merge without reading text again.
+// It builds runs: immutable sets of postings over a range of units. A unit is scored as one: a turn, or the paths,
+// commands or title of one part of a session. A run is a header and blocks of bytes, which the caller stores. Runs
+// merge without reading text again.
 //
-// Promises: scores do not depend on how units are spread over runs, because every statistic is a sum of integers and every score a sum in
-// a fixed order.
+// Promises: scores do not depend on how units are spread over runs, because every statistic is a sum of integers and
+// every score a sum in a fixed order.
 package lexical
 
 import (
@@ -82,7 +83,10 @@ func DecodeHeader(data []byte) (*Header, error) {
 	h.Parts = make([]Part, r.Count())
 	units := 0
 	for i := range h.Parts {
-		p := Part{Session: int32(r.Int()), Kind: Kind(r.Int()), Turn: int32(r.Int()) - 1, Units: int32(r.Int()), Words: int32(r.Int()), Stems: int32(r.Int())}
+		p := Part{
+			Session: int32(r.Int()), Kind: Kind(r.Int()), Turn: int32(r.Int()) - 1, Units: int32(r.Int()),
+			Words: int32(r.Int()), Stems: int32(r.Int()),
+		}
 		if p.Kind >= kinds || p.Units == 0 {
 			r.Bad = true
 		}

@@ -34,10 +34,12 @@ const (
 // A less like word may answer, but the typed word is Unknown.
 const minLikeness = 0.8
 
-// maxMissed is how much of the weight of all words may stand nowhere, so that a session holds anything of the question: what is left says little.
+// maxMissed is how much of the weight of all words may stand nowhere, so that a session holds anything of the question:
+// what is left says little.
 const maxMissed = 0.7
 
-// turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a reader more.
+// turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a
+// reader more.
 const turnAdvantage = 2
 
 // Match is what the words of a question found in one session.
@@ -51,7 +53,9 @@ type Match struct {
 	Exact bool        // an exact term was found whole
 	Like  bool        // a word was found that is like one of the question
 	Near  bool        // two neighbours of the question stand together
-	Held  float64     // 0 to 1: the share of the weight of the question's words that it holds, without function words and those that stand nowhere; 0 where these are most
+	// 0 to 1: the share of the weight of the question's words that it holds, without function words and those that stand
+	// nowhere; 0 where these are most
+	Held float64
 }
 
 // Scored is what the words of a question found.
@@ -72,8 +76,8 @@ func (l Lists) Put(term string, run, runs int, postings *List) {
 	l[term][run] = postings
 }
 
-// Score scores the sessions that hold a term of q; function words count only if q has no other terms. others are the counts of all indexes that
-// are searched together, by which terms are weighed; nil if this index is searched alone.
+// Score scores the sessions that hold a term of q; function words count only if q has no other terms. others are the
+// counts of all indexes that are searched together, by which terms are weighed; nil if this index is searched alone.
 func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error) {
 	s := scorer{
 		Index:   x,
@@ -97,8 +101,8 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 	return s.Scored, nil
 }
 
-// newUnitScores makes a score of zero for each unit. Where most of this memory will be added to, it is written to at first: what is read before it is
-// written to costs two page faults.
+// newUnitScores makes a score of zero for each unit. Where most of this memory will be added to, it is written to at
+// first: what is read before it is written to costs two page faults.
 func (x *Index) newUnitScores(q query.Query, lists Lists) []float32 {
 	const page = 1 << 10
 	out, postings := make([]float32, x.units), 0
@@ -360,7 +364,8 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 	return found, nil
 }
 
-// addToSessions adds earned (0 to 1) times the term's score to each of the sessions found, taken as a whole, and clears tf.
+// addToSessions adds earned (0 to 1) times the term's score to each of the sessions found, taken as a whole, and clears
+// tf.
 func (s *scorer) addToSessions(term string, found []int32, earned float64) {
 	weight := earned * idf(s.sessions, len(found))
 	if all, ok := s.others.countOf(term); ok {
@@ -502,12 +507,12 @@ func (s *scorer) addBest(p Part, firstUnit uint32, b *bestUnits) {
 	}
 }
 
-// keepBest puts a unit's score among the best. A session comes back to its subject in turn after turn, a memory names it
-// once, so a memory's score counts in each place of top.
+// keepBest puts a unit's score among the best. A session comes back to its subject in turn after turn, a memory names
+// it once, so a memory's score counts in each place of top.
 //
-// Checked with 21 questions about ten memories among 60 real sessions, which chose no weight. With the title in the session as a whole
-// only, 7 found theirs first and 6 not at all (mean reciprocal rank .45). With the title in the unit, too, 13 (.73). With this, and
-// where a memory hides no session, 16 (.85), and the others within the first eight.
+// Checked with 21 questions about ten memories among 60 real sessions, which chose no weight. With the title in the
+// session as a whole only, 7 found theirs first and 6 not at all (mean reciprocal rank .45). With the title in the
+// unit, too, 13 (.73). With this, and where a memory hides no session, 16 (.85), and the others within the first eight.
 func keepBest(top []float32, v float32, kind Kind) {
 	if kind == Memory {
 		for i := range top {

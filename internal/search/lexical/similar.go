@@ -86,7 +86,10 @@ type word struct {
 }
 
 func newWord(m Misspelt) *word {
-	w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letterSet([]byte(m.Stem))}
+	w := &word{
+		Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem),
+		letters: letterSet([]byte(m.Stem)),
+	}
 	for stem := range m.Fixed {
 		w.firsts |= letterSet([]byte(stem[:1]))
 	}

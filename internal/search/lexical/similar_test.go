@@ -13,7 +13,10 @@ import (
 
 func TestSimilar(t *testing.T) {
 	var w block.Writer
-	for _, stem := range []string{"auth", "checkpoint", "command", "commit", "commut", "cryptic", "log", "login", "session", "настройк"} {
+	for _, stem := range []string{
+		"auth", "checkpoint", "command", "commit", "commut", "cryptic", "log", "login",
+		"session", "настройк",
+	} {
 		w.Add(stem, nil)
 	}
 	w.Flush()
@@ -58,7 +61,8 @@ func TestSimilarFixesEndings(t *testing.T) {
 	w.Flush()
 	vocabulary := w.Take()
 	for word, stem := range map[string]string{"loggnig": "log", "validaiton": "valid"} {
-		got, err := lexical.Similar([]lexical.Misspelt{{Word: word, Stem: word, Fixed: map[string]bool{stem: true}}}, [][]byte{vocabulary})
+		got, err := lexical.Similar([]lexical.Misspelt{{Word: word, Stem: word, Fixed: map[string]bool{stem: true}}},
+			[][]byte{vocabulary})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,8 @@ func FuzzParse(f *testing.F) {
 
 func check(t *testing.T, q query.Query) {
 	t.Helper()
-	if len(q.Terms) > 1000 || !slices.IsSortedFunc(q.Terms, func(a, b query.Term) int { return strings.Compare(a.Text, b.Text) }) {
+	if len(q.Terms) > 1000 || !slices.IsSortedFunc(q.Terms,
+		func(a, b query.Term) int { return strings.Compare(a.Text, b.Text) }) {
 		t.Fatalf("terms %+v", q.Terms)
 	}
 	for i, term := range q.Terms {

@@ -1,7 +1,9 @@
-// Package query turns a question into what the index is asked: terms, pairs of neighbouring stems, and the stems that carry a topic.
+// Package query turns a question into what the index is asked: terms, pairs of neighbouring stems, and the stems that
+// carry a topic.
 //
-// There is no syntax: no operators, quotes or field names, and no query fails. No word is required. A text without a letter, digit or CJK
-// character is an empty query. From a text longer than any question (a log, a file), the beginning and the end are asked.
+// There is no syntax: no operators, quotes or field names, and no query fails. No word is required. A text without a
+// letter, digit or CJK character is an empty query. From a text longer than any question (a log, a file), the beginning
+// and the end are asked.
 package query
 
 import (
@@ -45,9 +47,9 @@ type Pair struct{ First, Second string }
 // reach is how far the second stem of a pair stands behind the first: 1 adjacent, 2 one apart.
 const reach = 2
 
-// What of a question is asked at most: terms, some 400 words, among so many bytes; of a longer one its beginning and its end, since
-// a log says at its end what went wrong, and a stack trace at its beginning. Time grows faster
-// than the terms do: with 5,000 words a recall of 11,000 turns took 20 seconds.
+// What of a question is asked at most: terms, some 400 words, among so many bytes; of a longer one its beginning and
+// its end, since a log says at its end what went wrong, and a stack trace at its beginning. Time grows faster than the
+// terms do: with 5,000 words a recall of 11,000 turns took 20 seconds.
 const (
 	maxTerms = 1000
 	maxBytes = 64 << 10
@@ -66,7 +68,10 @@ func Parse(text string) Query {
 		}
 		if !seen[t.Term] {
 			seen[t.Term] = true
-			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop, Word: t.Word})
+			q.Terms = append(q.Terms, Term{
+				Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop,
+				Word: t.Word,
+			})
 		}
 		if t.Kind == analysis.Word {
 			q.Stems = append(q.Stems, t.Term)
@@ -131,7 +136,8 @@ func (q Query) Typed(stem string) string {
 	return q.Terms[i].Word
 }
 
-// ReadAs returns q with a word read as a stem that is like it. The word's whole form, which stands nowhere either, is no longer asked for.
+// ReadAs returns q with a word read as a stem that is like it. The word's whole form, which stands nowhere either, is
+// no longer asked for.
 func (q Query) ReadAs(word, stem string, similarity float64) Query {
 	q.Terms, q.Stems, q.Read = slices.Clone(q.Terms), slices.Clone(q.Stems), append(slices.Clone(q.Read), stem)
 	had := slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Text == stem })
@@ -172,8 +178,8 @@ func neighbouringPairs(stems []string) []Pair {
 	return out
 }
 
-// KeepTerms returns q without the terms that are not kept, and without the pairs of which one is not. The weight of full terms makes a
-// whole score.
+// KeepTerms returns q without the terms that are not kept, and without the pairs of which one is not. The weight of
+// full terms makes a whole score.
 func (q Query) KeepTerms(keep func(term string) bool, full int) Query {
 	q.Terms = slices.DeleteFunc(slices.Clone(q.Terms), func(t Term) bool { return !keep(t.Text) })
 	q.Stems = slices.DeleteFunc(slices.Clone(q.Stems), func(s string) bool { return !keep(s) })

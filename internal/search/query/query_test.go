@@ -38,7 +38,13 @@ func TestParse(t *testing.T) {
 					{Text: "delta", Word: "delta"},
 					{Text: "gamma", Word: "gamma"},
 				},
-				Pairs: []query.Pair{{"alpha", "beta"}, {"alpha", "gamma"}, {"beta", "gamma"}, {"beta", "delta"}, {"gamma", "delta"}},
+				Pairs: []query.Pair{
+					{"alpha", "beta"},
+					{"alpha", "gamma"},
+					{"beta", "gamma"},
+					{"beta", "delta"},
+					{"gamma", "delta"},
+				},
 				Stems: []string{"alpha", "beta", "gamma", "delta"},
 			},
 		},
@@ -70,7 +76,8 @@ func TestParseIsBounded(t *testing.T) {
 	}
 	for _, text := range []string{text.String(), strings.Repeat("word ", 1<<20)} {
 		q := query.Parse(text)
-		if len(q.Terms) > 1000 || len(q.Stems) > 1<<16 || !slices.ContainsFunc(q.Terms, func(t query.Term) bool { return t.Text == "word" }) {
+		if len(q.Terms) > 1000 || len(q.Stems) > 1<<16 ||
+			!slices.ContainsFunc(q.Terms, func(t query.Term) bool { return t.Text == "word" }) {
 			t.Errorf("Parse(%.20q… of %d bytes) has %d terms, %d stems", text, len(text), len(q.Terms), len(q.Stems))
 		}
 	}
@@ -80,7 +87,12 @@ func TestAs(t *testing.T) {
 	typed := query.Parse("the brakcet of brackets")
 	got := typed.ReadAs("brakcet", "bracket", 0.7)
 	want := query.Query{
-		Terms: []query.Term{{Text: "'of", Weak: true}, {Text: "'the", Weak: true}, {Text: "=brackets"}, {Text: "bracket", Word: "brackets"}},
+		Terms: []query.Term{
+			{Text: "'of", Weak: true},
+			{Text: "'the", Weak: true},
+			{Text: "=brackets"},
+			{Text: "bracket", Word: "brackets"},
+		},
 		Pairs: []query.Pair{{First: "bracket", Second: "bracket"}},
 		Stems: []string{"bracket", "bracket"},
 		Read:  []string{"bracket"},

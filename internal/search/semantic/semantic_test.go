@@ -38,10 +38,32 @@ func TestJoin(t *testing.T) {
 		from      int
 		want      []semantic.Passage
 	}{
-		{"the last changed", semantic.Stretch{Passages: passages(0, 1, 2)}, semantic.Stretch{From: 2, Passages: passages(7, 8)}, 0, passages(0, 1, 7, 8)},
-		{"only more", semantic.Stretch{Passages: passages(0)}, semantic.Stretch{From: 1, Passages: passages(7)}, 0, passages(0, 7)},
-		{"both late", semantic.Stretch{From: 5, Passages: passages(5, 6)}, semantic.Stretch{From: 6, Passages: passages(7)}, 5, passages(5, 7)},
-		{"all anew", semantic.Stretch{From: 5, Passages: passages(5, 6)}, semantic.Stretch{From: 3, Passages: passages(7)}, 3, passages(7)},
+		{
+			"the last changed",
+			semantic.Stretch{Passages: passages(0, 1, 2)},
+			semantic.Stretch{From: 2, Passages: passages(7, 8)},
+			0, passages(0, 1, 7, 8),
+		},
+		{
+			"only more",
+			semantic.Stretch{Passages: passages(0)},
+			semantic.Stretch{From: 1, Passages: passages(7)},
+			0,
+			passages(0, 7),
+		},
+		{
+			"both late",
+			semantic.Stretch{From: 5, Passages: passages(5, 6)},
+			semantic.Stretch{From: 6, Passages: passages(7)},
+			5, passages(5, 7),
+		},
+		{
+			"all anew",
+			semantic.Stretch{From: 5, Passages: passages(5, 6)},
+			semantic.Stretch{From: 3, Passages: passages(7)},
+			3,
+			passages(7),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package semantic keeps the vectors that an embedding model makes of passages in 8 bits a dimension, and compares them. It stores nothing:
-// vectors come and go as bytes. A product depends on its vectors alone, to the bit, on each processor.
+// Package semantic keeps the vectors that an embedding model makes of passages in 8 bits a dimension, and compares
+// them. It stores nothing: vectors come and go as bytes. A product depends on its vectors alone, to the bit, on each
+// processor.
 package semantic
 
 import (
@@ -35,8 +36,8 @@ func Quantise(v []float32) Vector {
 
 // Dot is the inner product with v, which has q's dimension.
 func (q Vector) Dot(v []float32) float64 {
-	// Four sums, so that additions need not wait for each other. Products are rounded before they are added, on each processor: the
-	// conversions keep the compiler from fused multiply-add.
+	// Four sums, so that additions need not wait for each other. Products are rounded before they are added, on each
+	// processor: the conversions keep the compiler from fused multiply-add.
 	var a, b, c, d float32
 	n := len(q.Q) &^ 3
 	w := v[:len(q.Q)]

@@ -175,9 +175,13 @@ func (l line) record(i int, isPerson bool, id, repo string, at time.Time) []byte
 		role, content = "user", text
 	}
 	out, err := json.Marshal(map[string]any{
-		"type": role, "uuid": id + "-" + strconv.Itoa(i), "parentUuid": nil, "sessionId": id, "cwd": repo, "version": "2.1.37", "gitBranch": "main",
+		"type": role, "uuid": id + "-" + strconv.Itoa(i), "parentUuid": nil, "sessionId": id, "cwd": repo,
+		"version": "2.1.37", "gitBranch": "main",
 		"userType": "external", "isSidechain": false, "timestamp": at.Format("2006-01-02T15:04:05.000Z"),
-		"message": map[string]any{"id": "msg_" + strconv.Itoa(i), "type": "message", "role": role, "model": "claude-opus-4-6", "content": content},
+		"message": map[string]any{
+			"id": "msg_" + strconv.Itoa(i), "type": "message", "role": role, "model": "claude-opus-4-6",
+			"content": content,
+		},
 	})
 	if err != nil {
 		panic(err) // texts and numbers

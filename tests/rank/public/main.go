@@ -1,5 +1,5 @@
-// Command public asks git-rekal the questions of public sets, through its commands, as a person would. Nothing of these sets has a licence that
-// would let it lie here, so each is fetched first:
+// Command public asks git-rekal the questions of public sets, through its commands, as a person would. Nothing of these
+// sets has a licence that would let it lie here, so each is fetched first:
 //
 //	git clone --depth 1 https://github.com/snap-research/locomo            # 10 conversations, 272 sessions, 1,986 questions
 //	git clone --depth 1 https://github.com/jiayuanz3/SWEContextBench       # 300 transcripts of Claude Code, 76 issue titles
@@ -7,9 +7,10 @@
 //	go run ./tests/rank/public -bin bin locomo locomo
 //	go run ./tests/rank/public -bin bin swe SWEContextBench
 //
-// A session is right if evidence of the question stands in it (LoCoMo), or if it edited a file that the fix of the issue changed (SWE-ContextBench;
-// -qrels takes other judgements: lines of question, session and grade). Printed are the share of questions whose first result is right, nDCG@10,
-// for LoCoMo also the recall at one session, as its own scorer counts it; and of first results how many are strong and wrong, or weak and right.
+// A session is right if evidence of the question stands in it (LoCoMo), or if it edited a file that the fix of the
+// issue changed (SWE-ContextBench; -qrels takes other judgements: lines of question, session and grade). Printed are
+// the share of questions whose first result is right, nDCG@10, for LoCoMo also the recall at one session, as its own
+// scorer counts it; and of first results how many are strong and wrong, or weak and right.
 package main
 
 import (

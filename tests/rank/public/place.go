@@ -49,7 +49,8 @@ func (p place) sessions() string {
 func (p place) git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = p.repo
-	cmd.Env = append(os.Environ(), "HOME="+p.home, "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "CI=1")
+	cmd.Env = append(os.Environ(), "HOME="+p.home, "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"GIT_CONFIG_NOSYSTEM=1", "CI=1")
 	var failed bytes.Buffer
 	cmd.Stderr = &failed
 	out, err := cmd.Output()

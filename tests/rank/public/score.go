@@ -58,7 +58,8 @@ func printScores(w io.Writer, all []asked) {
 			kinds[kind] = append(kinds[kind], a)
 		}
 	}
-	fmt.Fprintf(w, "%-24s %9s %6s %9s %8s %8s %13s %11s\n", "", "questions", "first", "recall@1", "nDCG@10", "nothing", "strong, wrong", "right, weak")
+	fmt.Fprintf(w, "%-24s %9s %6s %9s %8s %8s %13s %11s\n", "", "questions", "first", "recall@1", "nDCG@10", "nothing",
+		"strong, wrong", "right, weak")
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		of := kinds[kind]
 		share := func(is func(asked) bool, among func(asked) bool) float64 {
@@ -82,7 +83,9 @@ func printScores(w io.Writer, all []asked) {
 		any := func(asked) bool { return true }
 		isEmpty := func(a asked) bool { return len(a.found) == 0 }
 		isStrong := func(a asked) bool { return len(a.found) > 0 && !a.weak }
-		fmt.Fprintf(w, "%-24s %9d %6.3f %9.3f %8.3f %8.3f %13.3f %11.3f\n", kind, len(of), share(asked.isRight, any), mean(of, asked.recall), mean(of, asked.ndcg),
-			share(isEmpty, any), share(func(a asked) bool { return !a.isRight() }, isStrong), share(func(a asked) bool { return a.weak }, asked.isRight))
+		fmt.Fprintf(w, "%-24s %9d %6.3f %9.3f %8.3f %8.3f %13.3f %11.3f\n", kind, len(of), share(asked.isRight, any),
+			mean(of, asked.recall), mean(of, asked.ndcg),
+			share(isEmpty, any), share(func(a asked) bool { return !a.isRight() }, isStrong),
+			share(func(a asked) bool { return a.weak }, asked.isRight))
 	}
 }

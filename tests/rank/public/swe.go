@@ -61,7 +61,8 @@ func readJudgements(path string) (map[string]map[string]bool, error) {
 // sweFolder is the folder that the transcripts name as theirs.
 const sweFolder = "./swebench_9_15"
 
-// copyTranscripts copies transcripts to where they are of the place's repository, and says which files each session edited.
+// copyTranscripts copies transcripts to where they are of the place's repository, and says which files each session
+// edited.
 func copyTranscripts(p place, dir string) (edited map[string][]string, err error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	edited = map[string][]string{}
@@ -130,7 +131,9 @@ type sweIssue struct {
 const titleLength = 200
 
 // issueTitles are the first lines of issues for which some session is right.
-func issueTitles(dir string, edited map[string][]string, judged map[string]map[string]bool) (out []question, err error) {
+func issueTitles(dir string, edited map[string][]string,
+	judged map[string]map[string]bool,
+) (out []question, err error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	for _, path := range paths {
 		var issue sweIssue

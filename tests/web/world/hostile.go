@@ -35,8 +35,9 @@ func Hostile(t testing.TB) *World {
 	for i, text := range Texts {
 		plain := fmt.Sprintf("package src\n\n// %d %s\nvar x%d = `%s`\n", i, text, i, text)
 		w.do(work{
-			id: fmt.Sprintf("5d1c0f5e-0000-4000-8000-%012d", i), at: fmt.Sprintf("2026-03-0%dT10:%02d:00Z", 3+i%3, i), branch: "b/" + text,
-			name: "Eve " + text, email: fmt.Sprintf("eve%d+'\"onload=mark()@example.com", i),
+			id: fmt.Sprintf("5d1c0f5e-0000-4000-8000-%012d", i), at: fmt.Sprintf("2026-03-0%dT10:%02d:00Z", 3+i%3, i),
+			branch: "b/" + text,
+			name:   "Eve " + text, email: fmt.Sprintf("eve%d+'\"onload=mark()@example.com", i),
 			message: "Subject " + text + "\n\nBody " + text,
 			files:   map[string]string{HostilePath: plain, "src/other" + fmt.Sprint(i%2) + ".go": plain},
 			said: []harness.Said{

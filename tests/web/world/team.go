@@ -12,8 +12,8 @@ import (
 //go:embed testdata/team
 var teamFiles embed.FS
 
-// Team is the repository of three people that testdata/team/team.json tells: four sessions, each with its steps (who, text, more, old) and
-// the files of the commit behind it. A text "@NAME" is what that file beside it holds.
+// Team is the repository of three people that testdata/team/team.json tells: four sessions, each with its steps (who,
+// text, more, old) and the files of the commit behind it. A text "@NAME" is what that file beside it holds.
 func Team(t testing.TB) *World {
 	read := func(text string) string {
 		if !strings.HasPrefix(text, "@") {
@@ -47,7 +47,8 @@ func Team(t testing.TB) *World {
 	}
 	w.at("2026-03-05T09:00:00Z")
 	w.as("Carla Costa", "carla@example.com")
-	w.Run("save", "--title", "Leeway of tokens", "Tokens have 30 s of leeway, because the clocks of two servers differ by up to 12 s.")
+	w.Run("save", "--title", "Leeway of tokens",
+		"Tokens have 30 s of leeway, because the clocks of two servers differ by up to 12 s.")
 	w.at("2026-03-06T12:00:00Z")
 	w.as("Alice Adler", "alice@example.com")
 	return w

@@ -99,7 +99,8 @@ func (v *Visitor) Page(name string) (text string, doc *html.Node) {
 // TextsOf is what stands in elements of a name, or with a class.
 func TextsOf(doc *html.Node, element string) (out []string) {
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && (n.Data == element || slices.Contains(strings.Fields(attribute(n, "class")), strings.TrimPrefix(element, "."))) {
+		if n.Type == html.ElementNode && (n.Data == element ||
+			slices.Contains(strings.Fields(attribute(n, "class")), strings.TrimPrefix(element, "."))) {
 			var b strings.Builder
 			for d := range n.Descendants() {
 				if d.Type == html.TextNode {
@@ -124,7 +125,8 @@ func attribute(n *html.Node, name string) string {
 // Links are where a page leads, each once.
 func Links(doc *html.Node) (out []string) {
 	for n := range doc.Descendants() {
-		if href := attribute(n, "href"); n.Type == html.ElementNode && n.Data == "a" && href != "" && !slices.Contains(out, href) {
+		if href := attribute(n, "href"); n.Type == html.ElementNode && n.Data == "a" && href != "" &&
+			!slices.Contains(out, href) {
 			out = append(out, href)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package world makes repositories with sessions in them, for the tests of what `git rekal web` shows: one as a team has it, and one in which
-// whoever could write anything tried to make markup of it.
+// Package world makes repositories with sessions in them, for the tests of what `git rekal web` shows: one as a team
+// has it, and one in which whoever could write anything tried to make markup of it.
 package world
 
 import (
@@ -35,7 +35,8 @@ func create(t testing.TB, name string) *World {
 	w.Init(w.Dir)
 	w.at("2026-03-02T09:00:00Z")
 	w.as("Alice Adler", "alice@example.com")
-	w.Write(filepath.Join(w.Dir, "README.md"), "# Gateway\n\nTakes requests from browsers and asks the services behind it.\n")
+	w.Write(filepath.Join(w.Dir, "README.md"),
+		"# Gateway\n\nTakes requests from browsers and asks the services behind it.\n")
 	w.commit("Begin")
 	w.Run("init")
 	return w
@@ -77,19 +78,26 @@ func (w *World) Process() workspace.Process {
 func (w *World) Run(args ...string) string {
 	w.T.Helper()
 	var out, errs bytes.Buffer
-	app := &cli.App{Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	app := &cli.App{
+		Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""),
+		Stdout: &out, Stderr: &errs,
+	}
 	if status := cli.Main(w.T.Context(), app, args); status != 0 {
 		w.T.Fatalf("%q: exit status %d\n%s", args, status, errs.String())
 	}
 	return out.String()
 }
 
-// Web starts `git rekal web --no-open` with some flags in this process, and returns the address that it prints. It ends with the test.
+// Web starts `git rekal web --no-open` with some flags in this process, and returns the address that it prints. It ends
+// with the test.
 func (w *World) Web(flags ...string) string {
 	w.T.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	said, out := io.Pipe()
-	app := &cli.App{Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""), Stdout: out, Stderr: w.T.Output()}
+	app := &cli.App{
+		Process: w.Process(), Version: harness.Version, Full: full.Parts(), Stdin: strings.NewReader(""),
+		Stdout: out, Stderr: w.T.Output(),
+	}
 	status := make(chan int, 1)
 	go func() { status <- cli.Main(ctx, app, append([]string{"web", "--no-open"}, flags...)) }()
 	w.T.Cleanup(func() {
