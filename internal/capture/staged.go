@@ -14,6 +14,7 @@ import (
 type StagedWriter struct {
 	ID, Source, Model string
 	Lines             int
+	Private           bool // no commit may name it
 }
 
 // Staged tells which sessions wrote lines of what is staged, against the commit on which it is to be committed: what a
@@ -46,9 +47,12 @@ func (c *Capturer) Staged(ctx context.Context, base git.OID) ([]StagedWriter, er
 		lines[w.Session] += w.Lines.Count()
 	}
 	var out []StagedWriter
+	private := g.privateIDs()
 	for id, n := range lines {
 		if n > 0 {
-			out = append(out, g.stagedWriter(id, n))
+			writer := g.stagedWriter(id, n)
+			writer.Private = private[id]
+			out = append(out, writer)
 		}
 	}
 	slices.SortFunc(out, func(a, b StagedWriter) int {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,9 +196,10 @@ func helpersOf(by []capture.StagedWriter) (out []trailer.Helper) {
 	for _, s := range by {
 		i := slices.IndexFunc(out, func(h trailer.Helper) bool { return h.Agent == s.Source && h.Model == s.Model })
 		if i < 0 {
-			out = append(out, trailer.Helper{Agent: s.Source, Model: s.Model, Session: s.ID, Lines: s.Lines})
-		} else {
-			out[i].Lines += s.Lines
+			i, out = len(out), append(out, trailer.Helper{Agent: s.Source, Model: s.Model})
+		}
+		if out[i].Lines += s.Lines; !s.Private {
+			out[i].Session = cmp.Or(out[i].Session, s.ID)
 		}
 	}
 	return out
