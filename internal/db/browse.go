@@ -81,10 +81,14 @@ func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string)
 		limit)
 }
 
-// PromptBefore is the last turn before a time in which a person asked for something; -1 for none.
-func (d *DB) PromptBefore(ctx context.Context, id string, at time.Time) (turn int, err error) {
-	err = query(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id,
-		session.RoleHuman, at).one(&turn)
+// PromptBefore is the last turn before a time in which a person asked for something; -1 for none. Of several of one
+// time, which some agents give to all turns of a session, it is the one in which an edit of one of the files was asked
+// for.
+func (d *DB) PromptBefore(ctx context.Context, id string, files []string, at time.Time) (turn int, err error) {
+	err = query(ctx, d, `WITH last AS (SELECT max(i) AS i, ts FROM turns WHERE session = ?1 AND role = ?2 AND ts <= ?3)
+		SELECT coalesce((SELECT max(i) FROM turns WHERE session = ?1 AND role = ?2 AND ts = last.ts AND i <= (SELECT max(turn) FROM tool_calls
+			WHERE session = ?1 AND `+isEdit+` AND path IN (SELECT value FROM json_each(?4)) AND ts BETWEEN last.ts AND ?3)), last.i, -1) FROM last`,
+		id, session.RoleHuman, at, files).one(&turn)
 	return turn, err
 }
 

@@ -102,9 +102,18 @@ func (b *claimFinder) ties(ctx context.Context, all []attribution.Commit) (out [
 	return out, err
 }
 
-// claims tells what is behind the lines of a file that a commit brought.
+// claims tells what is behind the lines of a file that a commit brought. Where a shallow clone ends, every line that is
+// older seems to come from the commit: only those count that a session is known to have written in it.
 func (b *claimFinder) claims(ctx context.Context, s source) ([][]attribution.Claim, error) {
+	if s.Cut {
+		return b.claimsByWriters(ctx, s, claimsOfNobody)
+	}
 	return b.claimsByWriters(ctx, s, b.claimsByTies)
+}
+
+// claimsOfNobody claims no line.
+func claimsOfNobody(_ context.Context, s source) ([][]attribution.Claim, error) {
+	return make([][]attribution.Claim, len(s.lines)), nil
 }
 
 // claimsByTies claims lines for the sessions that are tied to their commits, where no record says who wrote them.

@@ -24,7 +24,7 @@ func (w *answer) chain(ctx context.Context, id string) (asked *result.Asked, thr
 		if row, err = w.index.Session(ctx, row.Parent); err != nil {
 			return nil, nil, nil //nolint:nilerr // a ledger may name a session that is not here
 		}
-		turn, err := w.index.PromptBefore(ctx, row.ID, began)
+		turn, err := w.index.PromptBefore(ctx, row.ID, nil, began)
 		if err != nil || turn < 0 {
 			continue
 		}

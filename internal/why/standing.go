@@ -55,16 +55,12 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 	out := Share{Wrote: map[string]int{}}
 	for _, s := range from {
 		out.Lines += len(s.lines)
-		if s.Cut {
-			out.NoSession += len(s.lines)
-			continue
-		}
 		writers, noSession, err := c.writers(ctx, s)
 		if err != nil {
 			return out, err
 		}
 		out.NoSession += noSession
-		if noSession > 0 && c.isNamed(s.Commit) {
+		if noSession > 0 && !s.Cut && c.isNamed(s.Commit) {
 			out.Named += noSession
 		}
 		for _, id := range writers {

@@ -246,10 +246,6 @@ func (w *answer) explain(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sources {
-		if s.Cut { // every line that is older ends up there
-			w.orphans = append(w.orphans, s)
-			continue
-		}
 		claims, err := b.claims(ctx, s)
 		if err != nil {
 			return err
@@ -354,8 +350,12 @@ func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 			at = t
 		}
 	}
+	paths := []string{w.file}
+	for _, o := range w.blame.Origins {
+		paths = append(paths, o.Path)
+	}
 	if !at.IsZero() {
-		return w.index.PromptBefore(ctx, e.id, at)
+		return w.index.PromptBefore(ctx, e.id, paths, at)
 	}
 	if e.kind == session.TieTalked && e.turn >= 0 {
 		return e.turn, nil
@@ -364,15 +364,11 @@ func (w *answer) promptOf(ctx context.Context, e *explained) (int, error) {
 		_, turn, err := w.firstPurpose(ctx, e.id)
 		return turn, err
 	}
-	var paths []string
-	for _, o := range w.blame.Origins {
-		paths = append(paths, o.Path)
-	}
 	c, err := w.repo.Commit(e.commits[0])
 	if err != nil {
 		return -1, nil //nolint:nilerr // it was just there; somebody else removed it
 	}
-	return w.index.PromptOfEdit(ctx, e.id, append(paths, w.file), c.Committer.When)
+	return w.index.PromptOfEdit(ctx, e.id, paths, c.Committer.When)
 }
 
 // nearestPassages finds the passages of sessions that are nearest to the lines, by session.

@@ -152,8 +152,9 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	if err != nil {
 		return Blame{}, err
 	}
-	if stored, ok := c.StoredText(file); ok && unsaved == nil {
-		now, unsaved = stored, stored
+	committed := false
+	if stored, inHead, ok := c.StoredText(file); ok && (unsaved == nil || bytes.Equal(unsaved, stored)) {
+		now, unsaved, committed = stored, stored, inHead
 	} else if unsaved != nil {
 		now = unsaved
 	}
@@ -170,6 +171,8 @@ func blameText(ctx context.Context, r *git.Repo, commit git.OID, file string, un
 	}
 	var options, revs []string
 	switch {
+	case committed: // git would take the text for what lies in the working tree, and decode it
+		revs, unsaved = []string{string(c.Commit())}, nil
 	case !c.IsOfCommit():
 		options, err = c.Options()
 	case unsaved == nil: // else git takes HEAD, as it is a bare repository's
@@ -217,7 +220,7 @@ func textLines(text []byte) (out []string) {
 // textToBlame is the content of a file whose lines can be looked for.
 func textToBlame(c *worktree.Content, file string) ([]byte, error) {
 	text, err := c.Text(file)
-	if stored, ok := c.StoredText(file); ok {
+	if stored, _, ok := c.StoredText(file); ok {
 		text = stored
 	}
 	switch {

@@ -206,24 +206,24 @@ func (c *Content) Text(file string) ([]byte, error) {
 // StoredText is what git has of a file of the working tree, where attributes say that this is not what lies there, and
 // the file has not changed since: a filter or an encoding stands in between. ok is false for any other file. Whether a
 // file has changed that was written in the second in which git looked at it, only its filter's program tells, as for
-// git status: it runs where the user has set git-rekal up.
-func (c *Content) StoredText(file string) (text []byte, ok bool) {
+// git status: it runs where the user has set git-rekal up. committed says that HEAD has it so, and not only the index.
+func (c *Content) StoredText(file string) (text []byte, committed, ok bool) {
 	if c.root == "" {
-		return nil, false
+		return nil, false, false
 	}
 	attributes, _ := c.attributes(file)
 	if !strings.Contains(attributes, "filter") && !strings.Contains(attributes, "working-tree-encoding") {
-		return nil, false
+		return nil, false, false
 	}
 	id := c.unchangedIndexBlob(file)
 	if id == "" && c.repo.IsTrusted() && c.isUnchangedByFilters(file) {
 		id = c.entryInIndex(file).id
 	}
 	if id == "" {
-		return nil, false
+		return nil, false, false
 	}
 	text, err := c.repo.Blob(id)
-	return text, err == nil
+	return text, id == c.entryInCommit(file), err == nil
 }
 
 // NameInCommit is what the commit calls a file; false where it has none.
