@@ -6,7 +6,7 @@ set -eu
 bin=$(cd "${1:?usage: agents.sh FOLDER-OF-GIT-REKAL}" && pwd)
 cd "$(dirname "$0")/.."
 dir=.build/agents
-packages='@anthropic-ai/claude-code@2.1.332 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @github/copilot@1.0.102 @qwen-code/qwen-code@0.24.4 @earendil-works/pi-coding-agent@1.6.0 cline@3.0.65 @kilocode/cli@7.8.1 droid@0.215.0 @continuedev/cli@1.5.47'
+packages='@anthropic-ai/claude-code@2.1.332 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @github/copilot@1.0.102 @qwen-code/qwen-code@0.24.4 @earendil-works/pi-coding-agent@1.6.0 cline@3.0.65 @kilocode/cli@7.7.7 droid@0.215.0 @continuedev/cli@1.5.47'
 
 command -v npm >/dev/null || {
 	echo 'agents: npm is missing: apt-get install nodejs npm' >&2

@@ -23,10 +23,27 @@ import (
 // count, within the last 64 KB of the reflog. Where nothing is new, this costs a look at the size of a file. Where no
 // reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
+// rewritesOfMap are the rewrites of git filter-repo, since the last capture, of commits that the ledger names.
+func (g *collector) rewritesOfMap() (out []session.Rewrite) {
+	m, fresh := history.FindCommitMap(g.Repo, g.reflogs)
+	if !fresh {
+		return nil
+	}
+	err := m.Each(func(old, became git.OID) {
+		if key := shaKey(string(old)); g.st.Recorded[key] || len(g.st.Rewrites[key]) > 0 {
+			out = append(out, session.Rewrite{Old: string(old), New: string(became)})
+		}
+	})
+	if err == nil { // else the next capture reads it again
+		g.reflogs[m.Path] = m.Mark
+	}
+	return out
+}
+
 // missedCommits are the commits of this clone since the last capture that no hook saw, the oldest first, without the
-// one for which a hook runs and what was made behind that in its worktree, whose hooks still run; and the amends that
+// one for which a hook runs and what was made behind that in its worktree, whose hooks still run; and the rewrites that
 // no hook saw. It notes how far it read the reflogs: beyond its bound, the rest is left to the next capture.
-func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, amends []session.Rewrite) {
+func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, rewrites []session.Rewrite) {
 	began := g.earliestStart()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
 	var left []history.Made // the commit whose session has not come, and those behind the hook's own
@@ -39,7 +56,7 @@ func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, 
 		for _, m := range logs[i].Made {
 			told := m.OID == own && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
 			if m.Was != "" && !told {
-				amends = append(amends, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
+				rewrites = append(rewrites, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
 			}
 			if m.OID == own && via == session.ViaCommit && g.awaitsSession() {
 				left = append(left, m)
@@ -52,7 +69,7 @@ func (g *collector) missedCommits(own git.OID, via string) (out []history.Made, 
 	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
 	most := min(len(out), comparedRangeOf(via).limit)
 	g.reflogs = marksBehind(logs, g.st.Reflogs, append(left, out[most:]...))
-	return out[:most], amends
+	return out[:most], append(rewrites, g.rewritesOfMap()...)
 }
 
 // unrecordedCommits are the commits of a reflog that no checkpoint names, without those that were amended right away.

@@ -43,9 +43,9 @@ func (g *collector) planCapture(ctx context.Context, via string, rewrites []sess
 		return nil, err
 	}
 	head.OID = g.ownCommit(ctx, head.OID, via)
-	missed, amends := g.missedCommits(head.OID, via)
+	missed, unseen := g.missedCommits(head.OID, via)
 	var drafts []session.Entry
-	if known := g.knownRewrites(append(amends, rewrites...)); len(known) > 0 {
+	if known := g.knownRewrites(append(unseen, rewrites...)); len(known) > 0 {
 		drafts = append(drafts, session.Entry{
 			Rewrites: known,
 			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),

@@ -18,8 +18,9 @@ const (
 
 // ReflogMark is how far a reflog was read.
 type ReflogMark struct {
-	Size int64
-	Last git.OID // to which HEAD was moved there
+	Size    int64
+	Last    git.OID // to which HEAD was moved there
+	Written int64   // of a CommitMap: when, in nanoseconds since 1970
 }
 
 // Made is a commit that was made in a worktree: by `git commit`, or as the last one of a cherry-pick, a revert or `git
@@ -99,7 +100,7 @@ func (l *Reflog) parse(text, branch string) {
 	on, act := 0, "" // the first commit whose branch is not known; what made the one before
 	for line := range strings.Lines(text) {
 		e, ok := parseLogEntry(line)
-		e.made.Before, l.Mark = l.Mark, ReflogMark{l.Mark.Size + int64(len(line)), e.new}
+		e.made.Before, l.Mark = l.Mark, ReflogMark{Size: l.Mark.Size + int64(len(line)), Last: e.new}
 		if !ok {
 			act = ""
 			continue
