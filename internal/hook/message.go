@@ -21,7 +21,8 @@ import (
 )
 
 // The hooks of a message. Trailers are written by the first one. Where nobody has written a message yet, they wait for
-// the second, behind the editor: with them alone, git would take a message for written that its author left empty.
+// the second, behind the editor: with them alone, git would take a message for written that its author left empty, or as
+// its template was.
 const (
 	prepareMessage = "prepare-commit-msg"
 	commitMessage  = "commit-msg"
@@ -89,7 +90,14 @@ func (c Call) writeTrailers(ctx context.Context, w *workspace.Workspace, author 
 	if err != nil {
 		return err
 	}
-	if isEmptyMessage(text) {
+	said, err := wordsOf(ctx, w.Repo, text)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(c.Args) > 1 && c.Args[1] == "template":
+		return os.WriteFile(waiting, []byte(file+"\n"+strings.Join(lines, "\n")+"\n\n"+said), 0o600)
+	case len(c.Args) < 2 || said == "":
 		return os.WriteFile(waiting, []byte(file+"\n"+strings.Join(lines, "\n")), 0o600)
 	}
 	if author.Config.Trailers == config.TrailersReplace {
@@ -217,18 +225,15 @@ func readMessage(file string) (string, error) {
 	return string(text), err
 }
 
-// isEmptyMessage reports whether a message has nothing but comments and what git shows below them. (What begins with
-// another core.commentChar counts as written.)
-func isEmptyMessage(text string) bool {
-	for l := range strings.Lines(text) {
-		if strings.HasPrefix(l, "# ---") { // the scissors
-			break
-		}
-		if strings.TrimSpace(l) != "" && l[0] != '#' {
-			return false
-		}
+// scissors stand above what git shows below a message.
+const scissors = " ------------------------ >8 ------------------------\n"
+
+// wordsOf is a message without comments and what git shows below it; "" where nobody wrote any.
+func wordsOf(ctx context.Context, r *git.Repo, text string) (string, error) {
+	if at := strings.Index(text, scissors); at >= 0 {
+		text = text[:strings.LastIndexByte(text[:at], '\n')+1]
 	}
-	return true
+	return r.Feed(ctx, text, "stripspace", "--strip-comments")
 }
 
 // WithoutNames is a message without the lines that name agents by themselves: those with sessions stay, as hosts make
@@ -266,9 +271,14 @@ func addWaiting(ctx context.Context, w *workspace.Workspace, file, waiting strin
 	if err = errors.Join(err, os.Remove(waiting)); err != nil {
 		return err
 	}
-	of, lines, _ := strings.Cut(string(left), "\n")
+	waited, template, _ := strings.Cut(string(left), "\n\n")
+	of, lines, _ := strings.Cut(waited, "\n")
 	text, err := readMessage(file)
-	if err != nil || of != file || isEmptyMessage(text) {
+	if err != nil || of != file {
+		return err
+	}
+	said, err := wordsOf(ctx, w.Repo, text)
+	if err != nil || said == "" || said == template { // git makes no commit with it
 		return err
 	}
 	return addTrailers(ctx, w.Repo, file, strings.Split(lines, "\n"))
