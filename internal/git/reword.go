@@ -3,19 +3,21 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Reword makes a commit anew with another message and other parents, as an amend would: its author and tree stay, its
 // committer is who runs it. It is signed if git is told to sign commits.
 func (r *Repo) Reword(ctx context.Context, id OID, parents []OID, message string) (OID, error) {
-	told, err := r.Run(ctx, "log", "-1", "--no-show-signature", "--date=raw", "--format=%T%x00%an%x00%ae%x00%ad",
-		string(id))
+	utf8 := []string{"-c", "i18n.commitEncoding=UTF-8", "-c", "i18n.logOutputEncoding=UTF-8"} // as the message is
+	told, err := r.Run(ctx, append(utf8, "log", "-1", "--no-show-signature", "--date=raw", "--format=%T%x00%an%x00%ae%x00%ad",
+		string(id))...)
 	fields := strings.Split(strings.TrimSuffix(told, "\n"), "\x00")
 	if err != nil || len(fields) != 4 {
 		return "", fmt.Errorf("git: read commit %s: %w", id, err)
 	}
-	args := []string{"commit-tree", "-F", "-"}
+	args := append(slices.Clone(utf8), "commit-tree", "-F", "-")
 	if signs, err := r.Run(ctx, "config", "--type=bool", "--get", "commit.gpgSign"); err == nil &&
 		strings.TrimSpace(signs) == "true" {
 		args = append(args, "-S")
