@@ -169,13 +169,32 @@ func openRepository(dir string, env []string) (*git2.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tree := envValue(env, "GIT_WORK_TREE"); tree != "" {
+	tree := envValue(env, "GIT_WORK_TREE")
+	if tree == "" && flags == git2.RepositoryOpenNoSearch && isSeparate(r) {
+		tree = "." // as for git; libgit2 takes the folder above
+	}
+	if tree != "" {
 		if err := r.SetWorkdir(absoluteFrom(dir, tree), false); err != nil {
 			r.Free()
 			return nil, fmt.Errorf("GIT_WORK_TREE %q: %w", tree, err)
 		}
 	}
 	return r, nil
+}
+
+// isSeparate reports whether nothing in a repository says where its working tree is: `git init --separate-git-dir`.
+func isSeparate(r *git2.Repository) bool {
+	common, err := r.ItemPath(git2.RepositoryItemCommonDir)
+	if err != nil || r.IsBare() || common != r.Path() || filepath.Base(cleanPath(common)) == ".git" {
+		return false
+	}
+	conf, err := r.Config()
+	if err != nil {
+		return false
+	}
+	defer conf.Free()
+	_, err = conf.LookupString("core.worktree")
+	return err != nil
 }
 
 // absoluteFrom makes a path absolute that is relative to dir.
@@ -214,7 +233,9 @@ func layoutOf(r *git2.Repository) (Layout, error) {
 			return Layout{}, openError(l.CommonDir, err)
 		}
 		defer main.Free()
-		l.MainTree = cleanPath(main.Workdir())
+		if l.MainTree = cleanPath(main.Workdir()); isSeparate(main) {
+			l.MainTree = "" // nobody knows
+		}
 	}
 	return l, nil
 }
