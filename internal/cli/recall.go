@@ -90,6 +90,7 @@ A date or a code revision also includes what was said by then and imported later
 		"only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	verifiedFlag(fs, &c.req.Verified)
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
+	fs.BoolVar(&c.req.Undone, "undone", false, "also what a person took back")
 	c.addListFlags(fs)
 	return app.withOptions(cmd, c)
 }

@@ -44,6 +44,7 @@ type Request struct {
 	Verified bool     // nothing but what a key of its author signed: the rest is barred from the index
 	Apart    bool     // in a list also those that begin alike each by itself
 	Stale    bool     // also which files of the passages are no longer as the sessions left them
+	Undone   bool     // also what only answers in turns that a person took back
 	Times
 
 	// What only the MCP server asks for.
@@ -150,6 +151,9 @@ func fillResults(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
+	if req.Undone {
+		err = cmp.Or(err, markUndone(ctx, index, out.Results))
+	}
 	return cmp.Or(err, markPrivate(ctx, index, out.Results))
 }
 
@@ -184,7 +188,7 @@ func filtersOf(req Request) result.Filters {
 	return result.Filters{
 		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor,
 		Agent: req.Agent, Kind: req.Kind,
-		Since: req.Since, Until: req.Until, Verified: req.Verified,
+		Since: req.Since, Until: req.Until, Verified: req.Verified, Undone: req.Undone,
 	}
 }
 
@@ -192,6 +196,15 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
 		hits[i].Purged = inOrderedList(purged, h.ID)
+	}
+	return err
+}
+
+// markUndone marks what answers in a turn that a person took back.
+func markUndone(ctx context.Context, index *db.DB, hits []result.Hit) error {
+	undone, err := index.Undone(ctx)
+	for i, h := range hits {
+		hits[i].Undone = h.Turn != nil && session.InSpans(undone[h.ID], *h.Turn)
 	}
 	return err
 }
@@ -322,7 +335,7 @@ func rank(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 			Read: h.Read, weak: h.Weak, memory: h.Memory, best: h.Best,
 		}
 	}
-	if req.Purged == db.Without {
+	if req.Purged == db.Without && !req.Undone {
 		out, err = withoutUndone(ctx, index, out)
 	}
 	return out, wordsBesideIDs(answer.Unknown, req.Query, known), err

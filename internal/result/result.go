@@ -66,6 +66,7 @@ type Filters struct {
 	Since      string   `json:"since,omitempty"`
 	Until      string   `json:"until,omitempty"`
 	Verified   bool     `json:"verified,omitempty"`
+	Undone     bool     `json:"undone,omitempty"`
 
 	Kind string `json:"kind,omitempty"` // session, memory or record
 
@@ -203,6 +204,7 @@ type Hit struct {
 	Score     float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
 	Matched   []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak      bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
+	Undone    bool     `json:"undone,omitempty"`    // a person took back the turn that was found
 	Freshness string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
 	// how --commit, or the commits of the lines, are tied to it: wrote, edited, made, named or inferred
 	Tie      string `json:"tie,omitempty"`

@@ -234,6 +234,9 @@ func remarksOn(h result.Hit, why bool) []string {
 	if h.Purged {
 		purged = "purged"
 	}
+	if h.Undone {
+		purged = strings.TrimPrefix(purged+", taken back", ", ")
+	}
 	if h.Private {
 		purged = strings.TrimPrefix(purged+", private: it is never sent", ", ")
 	}
