@@ -178,5 +178,5 @@ func trimToWidth(s string, room int, ellipsis string) string {
 	if s[len(head)] != ' ' {
 		head = session.WithoutHalfWord(head)
 	}
-	return strings.TrimRight(head, " ") + ellipsis
+	return strings.TrimRight(head, " ,;:") + ellipsis
 }

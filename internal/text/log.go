@@ -86,6 +86,12 @@ func (p *page) trimLeavingColumns(s string, columns int) string {
 	return trimToWidth(s, max(p.Width-columns, 1), ellipsis)
 }
 
+// writeTitle adds the title of an item of a list behind its ID: one line, cut behind a word.
+func (p *page) writeTitle(indent, id string, style style, title string) {
+	title = p.trimLeavingColumns(result.Printable(title), width(indent+id))
+	p.writeLine(indent, indent, printableSpan(cyan, id), span{text: title, style: style})
+}
+
 func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 	p.writeLine("", "", printableSpan(yellow, "checkpoint "+p.trimLeavingColumns(cp.Checkpoint, len("checkpoint "))))
 	if cp.Repo != "" {
@@ -108,8 +114,7 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 				result.ShortOID(cp.Commit)))
 			break
 		}
-		p.writeLine("    ", "        ", printableSpan(cyan, p.id(s.ID)), printableSpan(unstyled, "  "),
-			printableSpan(bold, s.Title))
+		p.writeTitle("    ", p.id(s.ID)+"  ", bold, s.Title)
 		note := ""
 		for _, fact := range []string{session.LabelOf(s.Tie), s.Signature} {
 			if fact != "" {

@@ -33,8 +33,7 @@ func Recall(look Look, a result.Recall, exchanges map[string]result.Exchange) st
 		}
 		p.writeLine("", "", head)
 		for _, m := range a.More {
-			p.writeLine("   ", "      ", printableSpan(cyan, p.id(m.ID)), span{text: " "},
-				printableSpan(unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title)))
+			p.writeTitle("   ", p.id(m.ID)+" ", unstyled, strings.TrimSpace(repoName(m.Repo)+" "+m.Title))
 		}
 	}
 	return p.String()
@@ -97,11 +96,11 @@ func (p *page) day(stamp string) string {
 // writeHit shows one result.
 func (p *page) writeHit(rank int, h result.Hit) {
 	head := fmt.Sprintf("%d. ", rank)
-	title := cmp.Or(h.Title, h.Command, "(no title)")
-	if h.Kind == kindRecord {
-		title = "$ " + title
+	if title := cmp.Or(h.Title, h.Command, "(no title)"); h.Kind == kindRecord {
+		p.writeLine(head, "   ", printableSpan(bold, "$ "+title))
+	} else {
+		p.writeTitle(head, "", bold, title)
 	}
-	p.writeLine(head, "   ", printableSpan(bold, title))
 	const in, more = "   ", "     "
 	p.writeLine(in, more, p.joinFacts(unstyled, append([]string{
 		repoName(h.Repo),
