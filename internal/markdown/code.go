@@ -2,6 +2,10 @@ package markdown
 
 import (
 	"embed"
+	"html/template"
+	"io"
+	"path"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +20,12 @@ import (
 //go:embed lexers/*.xml
 var embedded embed.FS
 
-// colouredMost is how many bytes of code have colours: regular expressions with backtracking read 1 MB/s and less.
-const colouredMost = 8 << 10
+// How many bytes of code have colours, of a block and of a page of a file: regular expressions with backtracking read 1
+// MB/s and less.
+const (
+	colouredMost     = 8 << 10
+	fileColouredMost = 48 << 10
+)
 
 // lexers are by the names, the other names and the file endings of their languages.
 type lexers struct {
@@ -51,30 +59,48 @@ func (r *Renderer) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 		language = string(fenced.Language(source))
 	}
 	_, _ = w.WriteString(`<pre class="code">`)
-	r.colour(w, string(n.Lines().Value(source)), language)
+	colour(w, r.tokens(string(n.Lines().Value(source)), language, colouredMost))
 	_, _ = w.WriteString("</pre>\n")
 	return ast.WalkSkipChildren, nil
 }
 
+// Lines are lines of a file as HTML, with the colours of its language, which its name tells.
+func (r *Renderer) Lines(name string, lines []string) []template.HTML {
+	out := make([]template.HTML, 0, len(lines))
+	parted := chroma.SplitTokensIntoLines(r.tokens(strings.Join(lines, "\n"), path.Base(name), fileColouredMost))
+	for i, l := range lines {
+		tokens := []chroma.Token{{Value: l}}
+		if i < len(parted) && strings.TrimSuffix(chroma.Stringify(parted[i]...), "\n") == l {
+			tokens = parted[i]
+			last := &tokens[len(tokens)-1]
+			last.Value = strings.TrimSuffix(last.Value, "\n")
+		}
+		var b strings.Builder
+		colour(&b, tokens)
+		out = append(out, template.HTML(b.String())) //nolint:gosec // G203: colour escapes it
+	}
+	return out
+}
+
 // colour writes code, with a span around each token that has a colour.
-func (r *Renderer) colour(w util.BufWriter, code, language string) {
-	for _, t := range r.tokens(code, language) {
+func colour(w io.Writer, tokens []chroma.Token) {
+	for _, t := range tokens {
 		class := colourClass(t.Type)
 		if class != "" {
-			_, _ = w.WriteString(`<span class="` + class + `">`)
+			_, _ = io.WriteString(w, `<span class="`+class+`">`)
 		}
 		_, _ = w.Write(util.EscapeHTML([]byte(t.Value)))
 		if class != "" {
-			_, _ = w.WriteString("</span>")
+			_, _ = io.WriteString(w, "</span>")
 		}
 	}
 }
 
 // tokens parts code; what has no lexer is one token.
-func (r *Renderer) tokens(code, language string) (out []chroma.Token) {
+func (r *Renderer) tokens(code, language string, most int) (out []chroma.Token) {
 	out = []chroma.Token{{Value: code}}
 	lexer := r.lexers.of(language)
-	if lexer == nil || len(code) > colouredMost || r.slow.tooOften() {
+	if lexer == nil || len(code) > most || r.slow.tooOften() {
 		return out
 	}
 	defer func() {

@@ -1,11 +1,13 @@
 package markdown
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
 
 	"github.com/git-rekal/git-rekal/tests/harness"
@@ -129,6 +131,28 @@ func FuzzHTML(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLines colours lines of a file: what is shown is what was there, line by line.
+func FuzzLines(f *testing.F) {
+	f.Add("a.go", "package a\n\nvar x = `y\nz` // <b>")
+	f.Add("Makefile", "all: $(x)\n\t@echo \r\n\n")
+	f.Add("x.py", "\"\"\"a\n\xff\n\"\"\"\u2028\x00")
+	r := New(time.Now)
+	f.Fuzz(func(t *testing.T, name, content string) {
+		lines := strings.Split(content, "\n")
+		shown := r.Lines(name, lines)
+		if len(shown) != len(lines) {
+			t.Fatalf("%d lines of %d", len(shown), len(lines))
+		}
+		for i, l := range shown {
+			if plain := spans.ReplaceAllString(string(l), ""); plain != string(util.EscapeHTML([]byte(lines[i]))) {
+				t.Errorf("line %d is %q, want %q", i, l, lines[i])
+			}
+		}
+	})
+}
+
+var spans = regexp.MustCompile(`</?span[^>]*>`)
 
 // FuzzRepeated has a text shown that says the same again and again, 64 KB of it: no text takes a second.
 func FuzzRepeated(f *testing.F) {

@@ -73,7 +73,10 @@ func TestPages(t *testing.T) {
 			"td":     "src/auth/jwt.go",
 		}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{
-			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote lines",
+			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones",
+			"card": "Sign tokens instead of keeping sessions Fifteen minutes is fine. Do it, and write down what a token says. " +
+				w.Git(w.Dir, "rev-parse", "--short", "HEAD~3")[:7] + "Sign tokens instead of keeping sessions 2 Mar 2026, 15:21Alice Adlerwrote lines",
+			"key": "package",
 			"chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
