@@ -17,11 +17,10 @@ import (
 
 // Bounds of pictures.
 const (
-	weeksShown    = 53
-	branchShown   = 40 // commits
-	lanesMost     = 12 // sessions beside one another
-	tilesMost     = 60
-	promptsListed = 200
+	weeksShown  = 53
+	branchShown = 40 // commits
+	lanesMost   = 12 // sessions beside one another
+	tilesMost   = 60
 )
 
 // picturesPage is the page of sessions by days and commits.
@@ -292,80 +291,6 @@ func newTile(r ownersRow, x, y, w, h float64) tile {
 		}
 	}
 	return t
-}
-
-// strip is a session from its first turn to its last, in columns.
-type strip struct {
-	Marks []mark
-	Width int
-	Rows  []stripRow
-	More  int // prompts that are not listed
-}
-
-type mark struct {
-	X, W, Y int
-	Kind    string // prompt, edit, failed or commit
-}
-
-// stripRow is a prompt with what came of it.
-type stripRow struct {
-	ask.StripTurn
-	When    string
-	Commits []string
-}
-
-func (r *request) turnStrip(s *result.Session) (out strip, err error) {
-	turns, err := r.at.TurnSizes(r, s.ID)
-	if err != nil || len(turns) < 2 {
-		return out, err
-	}
-	out.Width = 720
-	width := min(max(out.Width/len(turns), 2), 24)
-	column := func(i int) int { return i * (out.Width - width) / (len(turns) - 1) }
-	had := map[mark]bool{}
-	add := func(i, y int, kind string) {
-		m := mark{column(i), max(width-1, 2), y, kind}
-		if !had[m] {
-			had[m] = true
-			out.Marks = append(out.Marks, m)
-		}
-	}
-	for i, t := range turns {
-		if t.Human {
-			add(i, 0, "prompt")
-			out.Rows = append(out.Rows, stripRow{StripTurn: ask.StripTurn{Turn: t.Turn}, When: result.Time(t.At)})
-		}
-		if t.Edits > 0 {
-			add(i, 16, "edit")
-		}
-		if t.Failed > 0 {
-			add(i, 32, "failed")
-		}
-		if n := len(out.Rows) - 1; n >= 0 {
-			out.Rows[n].Calls, out.Rows[n].Edits, out.Rows[n].Failed = out.Rows[n].Calls+t.Calls, out.Rows[n].Edits+t.Edits,
-				out.Rows[n].Failed+t.Failed
-		}
-	}
-	for _, c := range s.Commits {
-		made, err := r.Repo.Commit(git.OID(cmp.Or(c.Became, c.Commit)))
-		if err != nil { // not here
-			continue
-		}
-		i := max(0, slices.IndexFunc(turns, func(t ask.StripTurn) bool { return t.At.After(made.Author.When) })-1)
-		if len(turns) > 0 && !turns[len(turns)-1].At.After(made.Author.When) {
-			i = len(turns) - 1
-		}
-		add(i, 48, "commit")
-		if n := slices.IndexFunc(out.Rows, func(r stripRow) bool { return r.Turn > turns[i].Turn }); n != 0 &&
-			len(out.Rows) > 0 {
-			n = cmp.Or(max(n, 0), len(out.Rows)) - 1
-			out.Rows[n].Commits = append(out.Rows[n].Commits, string(made.OID))
-		}
-	}
-	if n := len(out.Rows) - promptsListed; n > 0 {
-		out.Rows, out.More = out.Rows[:promptsListed], n
-	}
-	return out, nil
 }
 
 // percent is how much of a whole.

@@ -7,52 +7,40 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/markdown"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Bounds of what a page shows of a session and its commits.
+// Bounds of what a page shows of a session.
 const (
-	turnsShown   = 30
-	turnsBefore  = 2      // of the page before, so that no turn stands without what led to it
-	turnBytes    = 20_000 // of one turn
-	commitsShown = 20
-	diffsShown   = 5 // of these, the latest that are here
+	turnsShown  = 30
+	turnsBefore = 2      // of the page before, so that no turn stands without what led to it
+	turnBytes   = 20_000 // of one turn
+	diffsShown  = 10     // of the commits of a page
 )
-
-// bounds are how many lines of diffs are shown: of a file, and of all.
-type bounds struct{ file, all int }
 
 // sessionPage is the page of a session.
 type sessionPage struct {
 	result.Session
-	Turns                   []turn
-	Before                  []result.Tool // calls made before the first turn of the page
-	Count                   int
-	Earlier, Later          string // links; "" for none
-	Commits                 []change
-	MoreCommits, CommitsAll int
-	Strip                   strip
+	Turns          []turn
+	Before         []result.Tool // calls made before the first turn of the page
+	Count          int
+	Earlier, Later string   // links; "" for none
+	First          []change // commits made before the first turn
+	Missing        []string // commits that are not in this clone, on the last page
+	Strip          strip
+	Outline        []stop
+	More           int // prompts that have no stop
 }
 
 type turn struct {
 	result.Turn
-	Human bool
-	Who   string // Person, Agent, or Prompt where an agent or a program asked
-	Tools []result.Tool
-	Names string // of the tools, each once, with how often
-	Named bool   // by the address, without an anchor
-}
-
-// change is a commit of a session, with its diff where that is shown.
-type change struct {
-	SHA    string
-	Commit *git.Commit // nil: not here
-	Tie    string
-	Diff   *diff
+	Human   bool
+	Who     string // Person, Agent, or Prompt where an agent or a program asked
+	Tools   []result.Tool
+	Names   string   // of the tools, each once, with how often
+	Commits []change // made after the turn and before the next one
+	Named   bool     // by the address, without an anchor
 }
 
 func makeSession(r *request) (page, error) {
@@ -72,7 +60,7 @@ func makeSession(r *request) (page, error) {
 	if m != nil {
 		return page{Template: "memory", Title: cmp.Or(m.Title, "Memory"), Here: "search", Body: m}, nil
 	}
-	out := sessionPage{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
+	out := sessionPage{Session: *s, Count: s.Turns}
 	out.Before, out.Turns = turnsWithTools(s)
 	if i := ref.Turn - offset; ref.Turn >= 0 && i >= 0 && i < len(out.Turns) {
 		out.Turns[i].Named = true
@@ -83,12 +71,23 @@ func makeSession(r *request) (page, error) {
 	if s.Next != nil {
 		out.Later = r.To("session", "id", s.ID, "from", *s.Next)
 	}
-	if out.Commits, err = r.changes(s.Commits); err != nil {
+	course, err := r.courseOf(s)
+	if err != nil {
 		return page{}, err
 	}
-	out.MoreCommits = len(s.Commits) - len(out.Commits)
-	if out.Strip, err = r.turnStrip(s); err != nil {
+	if err := out.place(r, course.commits); err != nil {
 		return page{}, err
+	}
+	if s.Next == nil {
+		out.Missing = course.missing
+	}
+	out.Strip = course.strip(r.links, s.ID)
+	if out.Outline, out.More, err = course.outline(r, s.ID); err != nil {
+		return page{}, err
+	}
+	for i := range out.Outline {
+		n := out.Outline[i].Turn
+		out.Outline[i].Here = n >= from && (s.Next == nil || n < *s.Next)
 	}
 	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
 }
@@ -131,137 +130,24 @@ func countedNames(tools []result.Tool) string {
 	return strings.Join(order, ", ")
 }
 
-// changes reads the commits of a session, the latest of them with their diffs.
-func (r *request) changes(commits []result.Commit) ([]change, error) {
+// place puts commits behind the turns of the page after which they were made.
+func (p *sessionPage) place(r *request, commits []change) error {
 	left, diffs := bounds{150, 900}, 0
-	var out []change
 	for _, c := range commits {
-		sha := cmp.Or(c.Became, c.Commit)
-		if strings.Trim(sha, "0") == "" || slices.ContainsFunc(out, func(o change) bool { return o.SHA == sha }) {
+		i := slices.IndexFunc(p.Turns, func(t turn) bool { return t.Turn.Turn == c.Turn })
+		if i < 0 && (c.Turn >= 0 || p.Earlier != "") {
 			continue
 		}
-		if len(out) == commitsShown {
-			break
+		if diffs++; diffs <= diffsShown {
+			if err := r.readDiff(&c, p.ID, &left); err != nil {
+				return err
+			}
 		}
-		one := change{SHA: sha, Tie: c.Tie}
-		if diffs < diffsShown && !c.Missing {
-			commit, files, err := r.patch(sha)
-			if err != nil {
-				return nil, err
-			}
-			diffs++
-			one.Commit, one.Diff = &commit, diffLines(files, &left)
-		} else if !c.Missing {
-			commit, err := r.Repo.Commit(git.OID(sha))
-			if err != nil {
-				return nil, err
-			}
-			one.Commit = &commit
+		if i < 0 {
+			p.First = append(p.First, c)
+		} else {
+			p.Turns[i].Commits = append(p.Turns[i].Commits, c)
 		}
-		out = append(out, one)
 	}
-	return out, nil
+	return nil
 }
-
-// commitPage is the page of a commit.
-type commitPage struct {
-	git.Commit
-	SHA  string
-	Body string // of the message
-	At   string
-	Diff *diff
-	Hits []hit
-
-	Merged int // how many commits a merge brought, whose sessions these are
-}
-
-func makeCommit(r *request) (page, error) {
-	c, files, err := r.patch(r.query.Get("rev"))
-	if err != nil {
-		return page{}, err
-	}
-	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	out := commitPage{
-		Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When),
-		Diff: diffLines(files, &bounds{1000, 10_000}),
-	}
-	found, err := r.at.Recall(r, ask.Question{
-		Long:    true,
-		Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true},
-	})
-	if err != nil {
-		return page{}, err
-	}
-	out.Hits, out.Merged = hits(found.Recall, ""), found.Merged
-	return page{Template: "commit", Title: cmp.Or(c.Subject(), string(c.OID)), Here: "timeline", Body: out}, nil
-}
-
-// patch reads a commit that a revision names, and what it changed.
-func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
-	id, err := r.Repo.Resolve(rev)
-	if err != nil {
-		return git.Commit{}, nil, &ask.UsageError{Err: err}
-	}
-	c, err := r.Repo.Commit(id)
-	if err != nil {
-		return git.Commit{}, nil, err
-	}
-	files, err := history.Patch(r, r.Repo, id)
-	return c, files, err
-}
-
-// diff is what a commit changed.
-type diff struct {
-	Files          []fileDiff
-	Added, Deleted int
-}
-
-type fileDiff struct {
-	history.FilePatch
-	Lines          []line
-	Added, Deleted int
-	Cut            int  // lines that are not shown
-	Open           bool // short enough to be shown at once
-}
-
-// line is a line of a diff, without its sign.
-type line struct{ Sign, Text string }
-
-// openLines is how many lines of one file's diff are shown at once.
-const openLines = 80
-
-// diffLines parts the diffs of files into lines, as many as are left to be shown.
-func diffLines(files []history.FilePatch, left *bounds) *diff {
-	out := &diff{}
-	for _, f := range files {
-		d := fileDiff{FilePatch: f}
-		for l := range strings.Lines(f.Text) {
-			l = strings.TrimRight(l, "\r\n")
-			sign := l[:min(1, len(l))]
-			switch sign {
-			case "+":
-				d.Added++
-			case "-":
-				d.Deleted++
-			case `\`:
-				continue
-			}
-			if len(d.Lines) == left.file || left.all == 0 {
-				d.Cut++
-				continue
-			}
-			left.all--
-			if sign != "@" {
-				l = l[len(sign):]
-			}
-			d.Lines = append(d.Lines, line{sign, l[:markdown.CutPosition(l, maxLine)]})
-		}
-		d.Open = len(d.Lines) <= openLines
-		out.Added, out.Deleted = out.Added+d.Added, out.Deleted+d.Deleted
-		out.Files = append(out.Files, d)
-	}
-	return out
-}
-
-// maxLine is how many bytes of one line of code are shown.
-const maxLine = 2000

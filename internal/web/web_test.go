@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -76,7 +77,7 @@ func TestPages(t *testing.T) {
 			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones",
 			"card": "Sign tokens instead of keeping sessions Fifteen minutes is fine. Do it, and write down what a token says. " +
 				w.Git(w.Dir, "rev-parse", "--short", "HEAD~3")[:7] + "Sign tokens instead of keeping sessions 2 Mar 2026, 15:21Alice Adlerwrote lines",
-			"key": "package",
+			"key":   "package",
 			"chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
@@ -108,6 +109,40 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestConversation: a commit is a card behind the turn after which it was made, with the lines that the session wrote
+// marked in its diff, and the outline of a long session leads to each prompt and commit.
+func TestConversation(t *testing.T) {
+	w := world.Long(t)
+	v := world.Visit(t, w.Web())
+	_, list := v.Page("?kind=session")
+	session, _, _ := strings.Cut(world.Links(list)[slices.IndexFunc(world.Links(list), func(l string) bool {
+		return strings.HasPrefix(l, "session?")
+	})], "&")
+	session, _, _ = strings.Cut(session, "#")
+	cards, own := 0, 0
+	for from := 0; from < 180; from += 30 {
+		_, doc := v.Page(fmt.Sprintf("%s&from=%d", session, from))
+		before, stops := "", 0
+		for n := range doc.Descendants() {
+			switch class := world.Attribute(n, "class"); {
+			case n.Data == "article" && strings.HasPrefix(class, "turn"):
+				before = world.Attribute(n, "id")
+			case n.Data == "article" && class == "commit" && before != fmt.Sprintf("t%d", from-1): // which the page before has
+				cards++
+				harness.Equal(t, "the turn before the commit", fmt.Sprintf("t%d", cards*60-1), before)
+			case n.Data == "ins" && class == "own" && before != fmt.Sprintf("t%d", from-1):
+				own++
+			case n.Data == "a" && (world.Attribute(n.Parent, "class") == "here" || n.Parent.Data == "li"):
+				if href := world.Attribute(n, "href"); strings.Contains(href, "#t") || strings.Contains(href, "#c") {
+					stops++
+				}
+			}
+		}
+		harness.Equal(t, "prompts and commits of the outline", 93, stops)
+	}
+	harness.Equal(t, "cards and own lines", []int{3, 30}, []int{cards, own})
 }
 
 // TestVerified: what no key of its author signed is left out, where that is asked for.
@@ -159,7 +194,7 @@ func TestNamedTurn(t *testing.T) {
 		}
 		if n.Data == "article" {
 			for _, a := range n.Attr {
-				if a.Key == "id" {
+				if a.Key == "id" && strings.HasPrefix(a.Val, "t") { // not a commit
 					got = append(got, a.Val)
 				}
 			}

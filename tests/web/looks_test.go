@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/tests/web/world"
@@ -68,5 +69,51 @@ func TestLongFileRows(t *testing.T) {
 		s.until(`document.querySelectorAll(".part:focus-within .card p").length > 2`)
 		s.until(`[...document.querySelectorAll(".card")].filter((c) => c.checkVisibility()).length === 1`)
 	}
+	s.clean()
+}
+
+// TestLongCourse: the strip of a session has its whole length at each width, with a scale as long, and leads to a turn;
+// j and k go through prompts and commits, also to the next page.
+func TestLongCourse(t *testing.T) {
+	s := open(t, chromium(t), world.Long(t))
+	for _, width := range widths {
+		s.looks(width, 900, false)
+		s.open(s.base + s.pages["session"])
+		var got struct {
+			Strip, Scale, Last, Room float64
+			Kinds                    []string
+		}
+		s.eval(`(() => {
+			const box = (q) => document.querySelector(q).getBoundingClientRect(), marks = [...document.querySelectorAll(".strip > rect")];
+			return { Strip: box(".strip").width, Scale: box(".scale").width, Room: box("main .head").width,
+				Last: Math.max(...marks.map((m) => m.getBoundingClientRect().right)) - box(".strip").left,
+				Kinds: [...document.querySelectorAll(".legends span")].map((e) => e.textContent.trim()) };
+		})()`, &got)
+		if got.Strip != got.Room || got.Scale != got.Room || got.Last > got.Room || got.Last < 0.95*got.Room ||
+			strings.Join(got.Kinds, ", ") != "90 prompts, 30 edits, 0 failures, 3 commits" {
+			t.Errorf("at %d px: %+v", width, got)
+		}
+		var open bool
+		if s.eval(`document.querySelector(".outline").open`, &open); open != (width == 1280) {
+			t.Errorf("at %d px the outline is open: %v", width, open)
+		}
+	}
+	var at struct{ X, Y float64 }
+	s.eval(`(() => { const r = document.querySelector(".strip").getBoundingClientRect(); return { X: r.left + r.width / 2 + 2, Y: r.top + 30 } })()`, &at)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		s.do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+	s.until(`location.hash.startsWith("#t") && document.querySelector(location.hash) !== null && location.search.includes("from=90")`)
+
+	s.open(s.base + s.pages["session"])
+	s.eval(`document.activeElement.blur()`, nil)
+	for _, step := range []struct{ key, at string }{{"j", "t0"}, {"j", "t2"}, {"j", "t4"}, {"k", "t2"}} {
+		s.keys(step.key)
+		s.until(`document.activeElement.id === ` + quoted(step.at))
+	}
+	s.eval(`document.getElementById("t28").tabIndex = -1; document.getElementById("t28").focus()`, nil)
+	s.keys("j")
+	s.wait()
+	s.until(`location.search.includes("from=30")`)
 	s.clean()
 }

@@ -61,7 +61,34 @@
 		});
 	}
 
-	// Single letters are left to browsers and screen readers: keys count with Ctrl or ⌘, or within the results.
+	// What is folded away where there is no room stands open where there is.
+	for (const fold of document.querySelectorAll("details[data-wide]")) {
+		fold.open = matchMedia("(min-width: 75rem)").matches;
+		const list = fold.querySelector("nav"), here = fold.querySelector(".here");
+		if (list && here) list.scrollTop = here.offsetTop - list.offsetTop;
+	}
+
+	// step goes to the next prompt or commit of a conversation, or the one before.
+	function step(by) {
+		const stops = [...document.querySelectorAll("#turns > .human, #turns > .commit")];
+		const here = document.activeElement.closest(".human, .commit");
+		let to = stops.indexOf(here) + by;
+		if (!here) {
+			const below = stops.findIndex((e) => e.getBoundingClientRect().top > 1);
+			to = by > 0 ? (below < 0 ? stops.length : below) : (below < 0 ? stops.length : below) - 1;
+		}
+		if (stops[to]) {
+			stops[to].tabIndex = -1;
+			stops[to].focus();
+			stops[to].scrollIntoView({ block: "start" });
+		} else {
+			const on = document.querySelector(`#turns a[rel="${by > 0 ? "next" : "prev"}"]`);
+			if (on) on.click();
+		}
+	}
+
+	// Single letters are left to browsers and screen readers, but for j and k in a conversation: other keys count with
+	// Ctrl or ⌘, or within the results.
 	document.addEventListener("keydown", (event) => {
 		if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") {
 			event.preventDefault();
@@ -74,6 +101,11 @@
 			return;
 		}
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		if ((event.key === "j" || event.key === "k") && document.getElementById("turns") && !event.target.matches("input, select")) {
+			event.preventDefault();
+			step(event.key === "j" ? 1 : -1);
+			return;
+		}
 		const items = [...document.querySelectorAll("[data-item]")];
 		const at = items.indexOf(document.activeElement);
 		if (event.key === "ArrowDown" && items.length > 0 && (at >= 0 || document.activeElement === box)) {

@@ -20,7 +20,7 @@ func Long(t testing.TB) *World {
 	text := func() string { return "package auth\n\n" + strings.Join(lines, "\n") }
 	w.Write(w.At("home/gateway/src/auth/clock.go"), text())
 	w.commit("Add a clock")
-	start := w.now
+	start, written := w.now, 0 // lines of the transcript, between which a minute lies
 	for part := range 3 {
 		said := []harness.Said{{Who: "title", Text: LongTitle}}
 		for i := range 30 {
@@ -31,12 +31,13 @@ func Long(t testing.TB) *World {
 			if i%3 == 0 {
 				line := part*10 + i/3
 				edit := harness.Said{Who: "Edit", Text: "src/auth/clock.go", Old: lines[line], New: fmt.Sprintf("const lag%d = %d // s", n, n)}
-				lines[line], said = edit.New, append(said, edit)
+				lines[line], said, written = edit.New, append(said, edit), written+1
 			}
 			said = append(said, harness.Said{Who: "assistant", Text: fmt.Sprintf("It lags **%d s** behind, as `date` says.", n)})
 		}
 		w.Talk(w.Dir, "6d1c0f5e-0001-4000-8000-000000000001", "main", start, said...)
-		w.now = start.Add(time.Duration(part+1) * 200 * time.Minute)
+		written += len(said)
+		w.now = start.Add(time.Duration(written) * time.Minute)
 		w.Write(w.At("home/gateway/src/auth/clock.go"), text())
 		w.commit(fmt.Sprintf("Allow for lags, part %d", part))
 		w.Run("hook", "post-commit")

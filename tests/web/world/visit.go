@@ -100,7 +100,7 @@ func (v *Visitor) Page(name string) (text string, doc *html.Node) {
 func TextsOf(doc *html.Node, element string) (out []string) {
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && (n.Data == element ||
-			slices.Contains(strings.Fields(attribute(n, "class")), strings.TrimPrefix(element, "."))) {
+			slices.Contains(strings.Fields(Attribute(n, "class")), strings.TrimPrefix(element, "."))) {
 			var b strings.Builder
 			for d := range n.Descendants() {
 				if d.Type == html.TextNode {
@@ -113,7 +113,8 @@ func TextsOf(doc *html.Node, element string) (out []string) {
 	return out
 }
 
-func attribute(n *html.Node, name string) string {
+// Attribute is the value of an attribute of an element; "" for none.
+func Attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val
@@ -125,7 +126,7 @@ func attribute(n *html.Node, name string) string {
 // Links are where a page leads, each once.
 func Links(doc *html.Node) (out []string) {
 	for n := range doc.Descendants() {
-		if href := attribute(n, "href"); n.Type == html.ElementNode && n.Data == "a" && href != "" &&
+		if href := Attribute(n, "href"); n.Type == html.ElementNode && n.Data == "a" && href != "" &&
 			!slices.Contains(out, href) {
 			out = append(out, href)
 		}
