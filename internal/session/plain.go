@@ -162,3 +162,16 @@ func Thousands(n int) string {
 func IsFiller(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
+
+// MinutesInWords is how long something takes, as people say it: "27 minutes", "5 hours", "4 days". The steps are those
+// of "ago".
+func MinutesInWords(n int) string {
+	const hour, day = 60, 24 * 60
+	switch {
+	case n < hour*3/2:
+		return CountNoun(n, "minute")
+	case n < day*3/2:
+		return CountNoun((n+hour/2)/hour, "hour")
+	}
+	return CountNoun((n+day/2)/day, "day")
+}

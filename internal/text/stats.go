@@ -219,8 +219,9 @@ func Work(look Look, s result.WorkStats) string {
 	}
 	p.writeTable([][]string{
 		{"", "MEDIAN", "9 OF 10", "MOST"},
-		spreadRow("minutes of a session", s.Minutes),
-		spreadRow("sessions behind a commit", s.PerCommit), spreadRow("commits of a session", s.PerSession),
+		spreadRow("length of a session", s.Minutes, session.MinutesInWords),
+		spreadRow("sessions behind a commit", s.PerCommit, session.Thousands),
+		spreadRow("commits of a session", s.PerSession, session.Thousands),
 	}, func(int) float64 { return 0 })
 	p.writeCalendar(s.Days)
 	if len(s.Together) > 0 {
@@ -234,8 +235,8 @@ func Work(look Look, s result.WorkStats) string {
 	return p.String()
 }
 
-func spreadRow(of string, s result.Spread) []string {
-	return []string{of, session.Thousands(s.Median), session.Thousands(s.Ninth), session.Thousands(s.Most)}
+func spreadRow(of string, s result.Spread, say func(int) string) []string {
+	return []string{of, say(s.Median), say(s.Ninth), say(s.Most)}
 }
 
 // writeCalendar shows how many sessions began on each day of the year that ends with the last one: a column for each

@@ -90,7 +90,7 @@ func (s *Site) SearchGroup(which group.Which) { s.groupMembers = &which }
 func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": makeSearch, "sessions": makeSessions, "session": makeSession, "commit": makeCommit,
-		"timeline": makeTimeline, "files": makeFiles, "file": s.makeFile, "together": makeTogether, "pictures": makePictures,
+		"timeline": makeTimeline, "files": makeFiles, "file": s.makeFile, "together": makeTogether, "activity": makeActivity,
 		"lines": makeLines,
 	}
 }

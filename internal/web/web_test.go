@@ -81,7 +81,11 @@ func TestPages(t *testing.T) {
 			"chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
-		{"pictures", "pictures", map[string]string{"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines of HEAD", "meta": "Fix JWT expiry in other time zones Alice Adler, wrote lines", "tr": "2026-03-031"}},
+		{"activity", "activity", map[string]string{
+			"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines",
+			"begins": "Fix JWT expiry in other time zones Alice Adler, 1 commit", "tr": "2026-03-031",
+			"less": "Less More, at most 2",
+		}},
 		{
 			"lines that nobody counted", "lines",
 			map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."},
@@ -308,7 +312,7 @@ func TestServerGoesOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pages := []string{
 		"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go",
-		"timeline?author=bob", "files?name=auth", "pictures", "lines", "together", "sessions?from=1",
+		"timeline?author=bob", "files?name=auth", "activity", "lines", "together", "sessions?from=1",
 	}
 	for range 200 {
 		page := []byte(pages[random.IntN(len(pages))])

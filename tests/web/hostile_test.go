@@ -28,7 +28,7 @@ var written = map[string]string{
 	"time": "class datetime", "span": "class id aria-hidden", "mark": "", "pre": "class dir role aria-label tabindex", "ins": "class", "del": "",
 	"table": "class", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden",
 	"meter": "min max value",
-	"svg":   "class viewBox role aria-label aria-hidden preserveAspectRatio", "text": "x y", "rect": "class x y width height rx", "line": "class x1 y1 x2 y2",
+	"svg":   "class viewBox width height role aria-label aria-hidden preserveAspectRatio", "text": "x y", "rect": "class x y width height rx", "line": "class x1 y1 x2 y2",
 	"circle": "class cx cy r", "g": "transform",
 }
 
@@ -93,7 +93,7 @@ func TestLongHostileText(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{
-		"", "sessions", "session", "commit", "timeline", "files", "file", "together", "pictures",
+		"", "sessions", "session", "commit", "timeline", "files", "file", "together", "activity",
 		"lines",
 	} {
 		if kinds[kind] == 0 {

@@ -8,8 +8,6 @@ import (
 )
 
 // widths are those of a phone, a tablet and a laptop.
-//
-//nolint:gochecknoglobals // a table
 var widths = []int{390, 768, 1280}
 
 // lineCount is an expression: in how many lines the first element that a selector finds stands, and 0 where there is none.
@@ -31,7 +29,7 @@ func TestLongTitles(t *testing.T) {
 			{"?q=expiry", ".hit h3 a", 2},
 			{"sessions", ".rows a", 1},
 			{"timeline", ".events ul a", 1},
-			{"pictures", ".meta a", 1},
+			{"activity", ".begins a", 1},
 		} {
 			s.open(s.base + test.page)
 			var lines int

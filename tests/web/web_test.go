@@ -35,7 +35,7 @@ func open(t *testing.T, b *browser, w *world.World) *site {
 	s.eval("location.href", &s.base)
 	s.pages = map[string]string{
 		"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files",
-		"together": "together", "nothing": "?q=zzzz", "pictures": "pictures", "lines": "lines?count=1",
+		"together": "together", "nothing": "?q=zzzz", "activity": "activity", "lines": "lines?count=1",
 	}
 	for kind, from := range map[string]string{
 		"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline",

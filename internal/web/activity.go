@@ -15,7 +15,7 @@ import (
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Bounds of pictures.
+// Bounds of what was done when.
 const (
 	weeksShown  = 53
 	branchShown = 40 // commits
@@ -23,21 +23,21 @@ const (
 	tilesMost   = 60
 )
 
-// picturesPage is the page of sessions by days and commits.
-type picturesPage struct {
+// activityPage is the page of sessions by days and commits.
+type activityPage struct {
 	Work     result.WorkStats
 	Calendar calendar
 	Branch   branch
 }
 
-func makePictures(r *request) (page, error) {
-	p := page{Template: "pictures", Title: "Pictures", Here: "pictures"}
+func makeActivity(r *request) (page, error) {
+	p := page{Template: "activity", Title: "Activity", Here: "activity"}
 	work, err := r.at.Work(r, ask.StatsRequest{})
 	if err != nil {
 		return p, err
 	}
 	commits, err := r.at.Branch(r, branchShown)
-	p.Body = picturesPage{work, newCalendar(work.Days), newBranch(commits)}
+	p.Body = activityPage{work, newCalendar(work.Days), newBranch(commits)}
 	return p, err
 }
 
@@ -52,7 +52,8 @@ type calendar struct {
 
 type cell struct {
 	X, Y  int
-	Level int // 0 to 4
+	Level int    // 0 to 4
+	Day   string // "" where no session began
 	Title string
 }
 
@@ -87,7 +88,7 @@ func newCalendar(days []result.Day) (out calendar) {
 			Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[day.Format(time.DateOnly)], "session"),
 		}
 		if n := on[day.Format(time.DateOnly)]; n > 0 {
-			c.Level = 1 + (n-1)*3/max(out.Most-1, 1)
+			c.Level, c.Day = 1+(n-1)*3/max(out.Most-1, 1), day.Format(time.DateOnly)
 		}
 		out.Cells = append(out.Cells, c)
 		if day.Day() == 1 && week < weeksShown-2 {
@@ -107,69 +108,102 @@ type branch struct {
 	Width int // of the lanes
 }
 
+// branchRow is a commit, some merges, or the head of a session whose commits follow.
 type branchRow struct {
-	ask.BranchCommit
-	SHA   string
-	At    string
-	Lanes []lane
+	Commit   *ask.BranchCommit
+	Merges   []branchRow
+	Session  *ask.TiedSession
+	Commits  int // of the session
+	SHA, At  string
+	Lanes    []lane
 }
 
-// lane is a session beside a commit.
+// lane is a session beside a row, as a part of a bracket.
 type lane struct {
-	X, Color int
-	Tied     bool // else it only lasts
-	Inferred bool
-	From, To int // where its line begins and ends: 0 is the upper edge
+	X, Color     int
+	Begins, Ends bool // the upper and the lower end of the bracket
+	Tied         bool // else it only lasts
+	Inferred     bool
 }
 
-const laneWidth, rowHeight = 14, 52
+const laneWidth, rowHeight = 14, 30
 
-// newBranch gives each session the first lane that is free, from the last commit of it to the first.
+// newBranch draws a bracket for each session, from the last commit of it to the first, in the first lane that is free.
+// Merges behind which no session stands are folded.
 func newBranch(commits []ask.BranchCommit) (out branch) {
-	first, last := map[string]int{}, map[string]int{} // rows
+	rows, last, count := map[string]bool{}, map[string]int{}, map[string]int{}
 	for i, c := range commits {
 		for _, s := range c.Sessions {
-			if _, ok := first[s.ID]; !ok {
-				first[s.ID] = i
-			}
 			last[s.ID] = i
+			count[s.ID]++
 		}
 	}
-	var lanes []string // the session in each, "" for none
-	color := map[string]int{}
+	lanes := lanes{color: map[string]int{}}
 	for i, c := range commits {
-		row := branchRow{BranchCommit: c, SHA: string(c.OID), At: result.Time(c.Committer.When)}
-		for _, s := range c.Sessions {
-			if first[s.ID] != i || slices.Contains(lanes, s.ID) {
-				continue
-			}
-			at := slices.Index(lanes, "")
-			if at < 0 && len(lanes) < lanesMost {
-				at, lanes = len(lanes), append(lanes, "")
-			}
-			if at >= 0 {
-				lanes[at], color[s.ID] = s.ID, len(color)%colors+1
-			}
+		if len(c.Parents) > 1 && len(c.Sessions) == 0 {
+			out.addMerge(branchRow{Commit: &c, SHA: string(c.OID), Lanes: lanes.row(c, nil)})
+			continue
 		}
-		for at, id := range lanes {
-			if id == "" {
-				continue
+		for _, s := range c.Sessions {
+			if !rows[s.ID] && lanes.open(s.ID) {
+				out.Rows = append(out.Rows, branchRow{Session: &s, Commits: count[s.ID], Lanes: lanes.row(c, &s)})
 			}
-			l := lane{X: at*laneWidth + laneWidth/2, Color: color[id], To: rowHeight}
-			if first[id] == i {
-				l.From = rowHeight / 2
+			rows[s.ID] = true
+		}
+		row := branchRow{Commit: &c, SHA: string(c.OID), At: result.Time(c.Committer.When), Lanes: lanes.row(c, nil)}
+		for n := range row.Lanes {
+			l := &row.Lanes[n]
+			if id := lanes.ids[l.X/laneWidth]; last[id] == i {
+				l.Ends, lanes.ids[l.X/laneWidth] = true, ""
 			}
-			if last[id] == i {
-				l.To, lanes[at] = rowHeight/2, ""
-			}
-			if n := slices.IndexFunc(c.Sessions, func(s ask.TiedSession) bool { return s.ID == id }); n >= 0 {
-				l.Tied, l.Inferred = true, c.Sessions[n].Tie.IsWeak()
-			}
-			row.Lanes = append(row.Lanes, l)
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	out.Width = max(1, len(lanes)) * laneWidth
+	out.Width = max(1, len(lanes.ids)) * laneWidth
+	return out
+}
+
+// addMerge puts a merge to those before it.
+func (b *branch) addMerge(merge branchRow) {
+	if n := len(b.Rows) - 1; n >= 0 && b.Rows[n].Merges != nil {
+		b.Rows[n].Merges = append(b.Rows[n].Merges, merge)
+		return
+	}
+	b.Rows = append(b.Rows, branchRow{Merges: []branchRow{merge}, Lanes: merge.Lanes})
+}
+
+// lanes are what is open at a row.
+type lanes struct {
+	ids   []string // the session in each, "" for none
+	color map[string]int
+}
+
+// open gives a session a lane, if one is left.
+func (l *lanes) open(id string) bool {
+	at := slices.Index(l.ids, "")
+	if at < 0 && len(l.ids) < lanesMost {
+		at, l.ids = len(l.ids), append(l.ids, "")
+	}
+	if at < 0 {
+		return false
+	}
+	l.ids[at], l.color[id] = id, len(l.color)%colors+1
+	return true
+}
+
+// row is the lanes beside a commit, or beside the head of a session.
+func (l *lanes) row(c ask.BranchCommit, head *ask.TiedSession) (out []lane) {
+	for at, id := range l.ids {
+		if id == "" {
+			continue
+		}
+		one := lane{X: at*laneWidth + laneWidth/2, Color: l.color[id], Begins: head != nil && head.ID == id}
+		n := slices.IndexFunc(c.Sessions, func(s ask.TiedSession) bool { return s.ID == id })
+		if n >= 0 && head == nil {
+			one.Tied, one.Inferred = true, c.Sessions[n].Tie.IsWeak()
+		}
+		out = append(out, one)
+	}
 	return out
 }
 
@@ -202,7 +236,7 @@ const mapWidth, mapHeight = 960, 520
 
 func makeLines(r *request) (page, error) {
 	path := strings.Trim(r.query.Get("path"), "/")
-	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "pictures"}
+	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "activity"}
 	counted, err := r.at.Standing(r, path, ask.Counting{Cached: r.query.Get("count") == ""})
 	if errors.Is(err, git.ErrNotFound) && path == "" { // before the first commit
 		err = nil

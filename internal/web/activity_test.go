@@ -6,16 +6,21 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestLanes: a session has one lane from its last commit to its first, and a lane that is free is taken again.
+// TestLanes: a session has one bracket from its last commit to its first, with its head above, and a lane that is free
+// is taken again. Merges behind which no session stands are one row.
 func TestLanes(t *testing.T) {
 	var commits []ask.BranchCommit
-	for _, ids := range []string{"a b", "c", "b", "", "d c"} {
+	for _, ids := range []string{"a b", "c", "b", "", "merge", "merge", "d c"} {
 		c := ask.BranchCommit{}
+		if ids == "merge" {
+			ids, c.Parents = "", []git.OID{"1", "2"}
+		}
 		for _, id := range strings.Fields(ids) {
 			c.Sessions = append(c.Sessions, ask.TiedSession{Lane: ask.Lane{ID: id}, Tie: nouns.TieWrote})
 		}
@@ -25,14 +30,36 @@ func TestLanes(t *testing.T) {
 	for _, row := range newBranch(commits).Rows {
 		columns := []byte("    ")
 		for _, l := range row.Lanes {
-			columns[l.X/laneWidth] = map[bool]byte{true: 'o', false: '|'}[l.Tied]
-			if l.From > 0 && l.To < rowHeight {
-				columns[l.X/laneWidth] = '.'
+			mark := byte('|')
+			switch {
+			case l.Begins:
+				mark = '.'
+			case l.Ends && l.Tied:
+				mark = 'O'
+			case l.Tied:
+				mark = 'o'
 			}
+			columns[l.X/laneWidth] = mark
 		}
-		got += string(columns) + "\n"
+		switch {
+		case row.Session != nil:
+			columns = fmt.Appendf(columns, "%s, %d commits", row.Session.ID, row.Commits)
+		case row.Merges != nil:
+			columns = fmt.Appendf(columns, "%d merges", len(row.Merges))
+		}
+		got += strings.TrimRight(string(columns), " ") + "\n"
 	}
-	harness.Equal(t, "lanes", ".o  \no|  \n|o  \n|   \no.  \n", got)
+	harness.Equal(t, "lanes", `.   a, 1 commits
+|.  b, 2 commits
+Oo
+.|  c, 2 commits
+o|
+|O
+|
+|   2 merges
+|.  d, 1 commits
+OO
+`, got)
 }
 
 // TestTiles: the map is filled, no tile lies upon another, and each is as large as it has lines.
@@ -76,7 +103,7 @@ func TestCalendar(t *testing.T) {
 		{Day: "2026-03-04", Sessions: 5},
 	})
 	last := c.Cells[len(c.Cells)-1]
-	harness.Equal(t, "the last day", cell{30 + 52*13, 18 + 2*13, 4, "4 Mar 2026: 5 sessions"}, last)
+	harness.Equal(t, "the last day", cell{30 + 52*13, 18 + 2*13, 4, "2026-03-04", "4 Mar 2026: 5 sessions"}, last)
 	harness.Equal(t, "days, the most", []int{52*7 + 3, 2, 5}, []int{len(c.Cells), len(c.Days), c.Most})
 	harness.Equal(t, "none", calendar{}, newCalendar(nil))
 }
