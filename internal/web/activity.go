@@ -1,16 +1,10 @@
 package web
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -20,7 +14,6 @@ const (
 	weeksShown  = 53
 	branchShown = 40 // commits
 	lanesMost   = 12 // sessions beside one another
-	tilesMost   = 60
 )
 
 // activityPage is the page of sessions by days and commits.
@@ -110,12 +103,12 @@ type branch struct {
 
 // branchRow is a commit, some merges, or the head of a session whose commits follow.
 type branchRow struct {
-	Commit   *ask.BranchCommit
-	Merges   []branchRow
-	Session  *ask.TiedSession
-	Commits  int // of the session
-	SHA, At  string
-	Lanes    []lane
+	Commit  *ask.BranchCommit
+	Merges  []branchRow
+	Session *ask.TiedSession
+	Commits int // of the session
+	SHA, At string
+	Lanes   []lane
 }
 
 // lane is a session beside a row, as a part of a bracket.
@@ -206,126 +199,3 @@ func (l *lanes) row(c ask.BranchCommit, head *ask.TiedSession) (out []lane) {
 	}
 	return out
 }
-
-// ownersPage is the page of who wrote the lines of a folder.
-type ownersPage struct {
-	Path, Above string // Above is the folder that it lies in
-	Tiles       []tile
-	Total       result.Lines
-	Rest        int // files and folders that have no tile
-	Left        int // files that are not counted
-	Known       bool
-	Rows        []ownersRow
-}
-
-// ownersRow is a file or a folder, and where it leads; "" for nowhere.
-type ownersRow struct {
-	result.Lines
-	Name, Href string
-}
-
-// tile is a rectangle with as much of the area as it has lines, in three parts.
-type tile struct {
-	ownersRow
-	X, Y, W, H                                         int
-	WroteW, NoSessionX, NoSessionW, UnknownX, UnknownW int
-	Label                                              string // as much of the name as there is room for
-}
-
-const mapWidth, mapHeight = 960, 520
-
-func makeLines(r *request) (page, error) {
-	path := strings.Trim(r.query.Get("path"), "/")
-	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "activity"}
-	counted, err := r.at.Standing(r, path, ask.Counting{Cached: r.query.Get("count") == ""})
-	if errors.Is(err, git.ErrNotFound) && path == "" { // before the first commit
-		err = nil
-	}
-	if err != nil {
-		return p, err
-	}
-	out := ownersPage{Path: path, Left: counted.Left, Known: len(counted.Files) > 0}
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		out.Above = path[:i]
-	}
-	total, rows := counted.Below(path)
-	out.Total = total
-	for _, l := range rows {
-		row := ownersRow{Lines: l, Name: strings.TrimPrefix(strings.TrimPrefix(l.Key, path), "/")}
-		if folder, ok := strings.CutSuffix(l.Key, "/"); !ok {
-			row.Href = r.To("file", "path", l.Key)
-		} else if !r.Static || path == "" { // an export has the upper two of each
-			row.Href = r.To("lines", "path", folder)
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	shown := out.Rows[:min(len(out.Rows), tilesMost)]
-	out.Rest = len(out.Rows) - len(shown)
-	out.Tiles = treemap(shown)
-	p.Body = out
-	return p, nil
-}
-
-// treemap parts the map as Bruls, Huizing and van Wijk do ("Squarified Treemaps", 2000): rows along the shorter side,
-// each as long as its tiles grow squarer.
-func treemap(rows []ownersRow) (out []tile) {
-	left := 0.0
-	for _, r := range rows {
-		left += float64(r.Lines.Lines)
-	}
-	x, y, w, h := 0.0, 0.0, float64(mapWidth), float64(mapHeight)
-	for len(rows) > 0 {
-		side := min(w, h)
-		unit := w * h / left // area of a line
-		n, sum, worst := 0, 0.0, 0.0
-		for n < len(rows) {
-			next := sum + float64(rows[n].Lines.Lines)
-			thick := next * unit / side
-			ratio := 0.0
-			for _, r := range rows[:n+1] {
-				long := float64(r.Lines.Lines) * unit / thick
-				ratio = max(ratio, long/thick, thick/long)
-			}
-			if n > 0 && ratio > worst {
-				break
-			}
-			n, sum, worst = n+1, next, ratio
-		}
-		thick := sum * unit / side
-		at := 0.0
-		for _, r := range rows[:n] {
-			long := float64(r.Lines.Lines) * unit / thick
-			if w >= h {
-				out = append(out, newTile(r, x, y+at, thick, long))
-			} else {
-				out = append(out, newTile(r, x+at, y, long, thick))
-			}
-			at += long
-		}
-		if w >= h {
-			x, w = x+thick, w-thick
-		} else {
-			y, h = y+thick, h-thick
-		}
-		left -= sum
-		rows = rows[n:]
-	}
-	return out
-}
-
-func newTile(r ownersRow, x, y, w, h float64) tile {
-	t := tile{ownersRow: r, X: int(x), Y: int(y)}
-	t.W, t.H = max(int(x+w)-t.X-2, 1), max(int(y+h)-t.Y-2, 1)
-	t.WroteW, t.NoSessionW = t.W*r.Wrote/r.Lines.Lines, t.W*r.NoSession/r.Lines.Lines
-	t.NoSessionX, t.UnknownX = t.X+t.WroteW, t.X+t.WroteW+t.NoSessionW
-	t.UnknownW = t.W - t.WroteW - t.NoSessionW
-	if room := (t.W - 8) / 8; t.H >= 20 && room >= 3 {
-		if t.Label = r.Name; utf8.RuneCountInString(r.Name) > room {
-			t.Label = string([]rune(r.Name)[:room-1]) + "…"
-		}
-	}
-	return t
-}
-
-// percent is how much of a whole.
-func percent(n, of int) string { return fmt.Sprintf("%d %%", (100*n+of/2)/max(of, 1)) }

@@ -62,37 +62,17 @@ OO
 `, got)
 }
 
-// TestTiles: the map is filled, no tile lies upon another, and each is as large as it has lines.
-func TestTiles(t *testing.T) {
-	for n := range 30 {
-		var rows []ownersRow
+// TestShares: the three parts of some lines add up to 100 %, and none is more than one off.
+func TestShares(t *testing.T) {
+	for _, parts := range [][3]int{{1, 1, 1}, {2, 0, 1}, {0, 0, 1}, {199, 1, 0}, {994, 3, 3}, {1, 2, 4}, {335, 335, 330}} {
+		l := linesRow{Lines: result.Lines{Lines: parts[0] + parts[1] + parts[2], Wrote: parts[0], NoSession: parts[1], Unknown: parts[2]}}
 		sum := 0
-		for i := range n {
-			lines := 1 + (n-i)*(n-i)*17
-			sum += lines
-			rows = append(rows, ownersRow{Lines: result.Lines{
-				Key: fmt.Sprint(i), Lines: lines, Wrote: lines / 3,
-				NoSession: lines / 2,
-			}, Name: "日本語.go"})
-		}
-		covered := map[[2]int]string{}
-		for _, tile := range treemap(rows) {
-			if want := mapWidth * mapHeight * tile.Lines.Lines / sum; want > 2000 && (tile.W+2)*(tile.H+2)*100 < want*90 {
-				t.Errorf("%d tiles: %d×%d for an area of %d", n, tile.W, tile.H, want)
-			}
-			if tile.X < 0 || tile.Y < 0 || tile.X+tile.W > mapWidth || tile.Y+tile.H > mapHeight ||
-				tile.WroteW+tile.NoSessionW+tile.UnknownW != tile.W {
-				t.Errorf("%d tiles: %+v", n, tile)
-			}
-			for x := tile.X; x < tile.X+tile.W; x += 5 {
-				for y := tile.Y; y < tile.Y+tile.H; y += 5 {
-					if was := covered[[2]int{x, y}]; was != "" {
-						t.Fatalf("%d tiles: %s lies upon %s", n, tile.Key, was)
-					}
-					covered[[2]int{x, y}] = tile.Key
-				}
+		for i, n := range l.Shares() {
+			if sum += n; n < 100*parts[i]/l.Lines.Lines || n > 100*parts[i]/l.Lines.Lines+1 {
+				t.Errorf("%v: %v", parts, l.Shares())
 			}
 		}
+		harness.Equal(t, "sum", 100, sum)
 	}
 }
 

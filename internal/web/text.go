@@ -24,7 +24,6 @@ func (s *Site) functions() template.FuncMap {
 		"prose":     s.prose,
 		"add":       func(a, b int) int { return a + b },
 		"thousands": nouns.Thousands,
-		"percent":   percent,
 		"lasts":     nouns.MinutesInWords,
 		"folder":    func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":      func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },

@@ -91,9 +91,12 @@ func TestPages(t *testing.T) {
 			map[string]string{"status": "These lines are not counted yet. Count now; the first time, git is asked about each file."},
 		},
 		{"lines", "lines?count=1", map[string]string{
-			"status": "79 lines of HEAD's files: 89 % by 4 sessions, compared line by line; 4 % of commits behind which no session is known: a person may have written them; 8 % of which nobody knows, though a session is behind their commit.", "tr": "src/7293 %0 %7 %",
+			"status": "79 lines of HEAD's files, 4 sessions.", "legends": "sessions 89 % others 4 % unknown 7 %",
+			"li": "src/ 72 lines sessions 93 %, others 0 %, unknown 7 %",
 		}},
-		{"lines of a folder", "lines?path=src", map[string]string{"tr": "auth/5891 %0 %9 %", "a": "All files"}},
+		{"lines of a folder", "lines?path=src", map[string]string{
+			"li": "auth/ 58 lines sessions 91 %, others 0 %, unknown 9 %", "a": "All files",
+		}},
 		{"together", "together", map[string]string{"tr": "src/auth/jwt.gosrc/auth/jwt_test.go2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
