@@ -50,7 +50,7 @@ func (m *Moment) attribution(ctx context.Context, id git.OID,
 	for _, f := range files {
 		lines := map[string][]int{}
 		for i, line := range f.Lines {
-			lines[f.Writer[i]] = append(lines[f.Writer[i]], line)
+			lines[f.Writer[i].Session] = append(lines[f.Writer[i].Session], line)
 		}
 		file := result.AttributedFile{Path: f.Path, Wrote: map[string][]result.Range{}}
 		for writer, numbers := range lines {

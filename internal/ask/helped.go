@@ -254,7 +254,7 @@ func (r *helpReader) countLines(ctx context.Context, out *result.Helped) error {
 	for _, f := range files {
 		all += len(f.Lines)
 		for _, w := range f.Writer {
-			if w == "" {
+			if w.Session == "" {
 				unknown++
 			}
 		}

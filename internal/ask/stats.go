@@ -35,12 +35,8 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 	}
 	filter := db.UsageFilter{Since: span.Since, Until: span.Until, Source: req.Agent}
 	conf, _ := m.w.Settings() // doctor says what is wrong with them
-	if req.By == "author" && !conf.StatsOfAuthors {
-		me, err := m.w.Author(ctx)
-		if err != nil {
-			return out, nil, err
-		}
-		filter.Email, notice = me.Email, errAuthors
+	if filter.Email, notice, err = m.OnlyAuthor(ctx, req.By); err != nil {
+		return out, nil, err
 	}
 	sums, err := m.DB.Usage(ctx, req.By, filter)
 	if err != nil {
@@ -58,6 +54,16 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 	out.Total, out.Results = sumUsage(sums, conf.Prices)
 	LimitStats(&out, req.Limit)
 	return out, notice, m.setTitles(ctx, req.By, out.Results)
+}
+
+// OnlyAuthor is the address to which sums by a word are bounded, and a notice that says so; "" for all people.
+func (m *Moment) OnlyAuthor(ctx context.Context, by string) (email string, notice, err error) {
+	conf, _ := m.w.Settings() // doctor says what is wrong with them
+	if by != "author" || conf.StatsOfAuthors {
+		return "", nil, nil
+	}
+	me, err := m.w.Author(ctx)
+	return me.Email, errAuthors, err
 }
 
 // LimitStats puts results in order, and leaves out what is beyond a limit; 0: nothing.
@@ -133,10 +139,13 @@ func (m *Moment) setTitles(ctx context.Context, by string, rows []result.Tokens)
 // Groupings are the words by which Stats can sum up.
 func Groupings() []string { return db.Groupings() }
 
-// CheckGrouping refuses a word that nothing can be summed up by.
-func CheckGrouping(by string) error {
-	if !slices.Contains(db.Groupings(), by) {
-		return name.WrongFilter("by", fmt.Errorf("%q is none of %s", by, strings.Join(db.Groupings(), ", ")))
+// SurvivalGroupings are the words by which lines that sessions wrote can be summed up.
+func SurvivalGroupings() []string { return []string{"agent", "author", "folder", "model", "month"} }
+
+// CheckGrouping refuses a word that is none of some by which can be summed up.
+func CheckGrouping(by string, words []string) error {
+	if !slices.Contains(words, by) {
+		return name.WrongFilter("by", fmt.Errorf("%q is none of %s", by, strings.Join(words, ", ")))
 	}
 	return nil
 }

@@ -106,11 +106,14 @@ const clockLag = 100 * time.Millisecond
 // firstYear is when RCS came out: who dates a commit earlier has made the date up.
 const firstYear = 1982
 
+// IsMadeUp reports whether a commit's date tells nothing.
+func IsMadeUp(commit time.Time) bool { return commit.Year() < firstYear }
+
 // IsCommittedBefore reports whether a commit was made before a moment. The moment is cut to the second, as git cuts the
 // commit's time. A date that was made up, as one before 1970 is, tells nothing: then what the hook of the commit saw
 // counts.
 func IsCommittedBefore(commit, moment time.Time) bool {
-	return commit.Year() >= firstYear && commit.Before(moment.Add(-clockLag).Truncate(time.Second))
+	return !IsMadeUp(commit) && commit.Before(moment.Add(-clockLag).Truncate(time.Second))
 }
 
 // LinesOf is the evidence that a session wrote lines that a commit added: the first of them, and how many there are.

@@ -211,6 +211,25 @@ func readEdits(ctx context.Context, q db.Querier, path string) (out []editLine, 
 	return out, err
 }
 
+// EachEdit hands on all edits that are kept in a folder, with the paths that they edited, in the order of the paths and
+// then in which they were stored.
+func EachEdit(ctx context.Context, dir string, each func(path string, e attribution.Edit) error) error {
+	return statedb.Read(ctx, dir, func(q db.Querier) error {
+		return db.Each(ctx, q, func(rows *db.Rows) error {
+			var path string
+			var text []byte
+			var l editLine
+			if err := rows.Scan(&path, &text); err != nil {
+				return err
+			}
+			if json.Unmarshal(text, &l) != nil || l.Kinds == "" || len(l.Prints) != 8*len(l.Kinds) {
+				return nil
+			}
+			return each(path, l.edit())
+		}, `SELECT path, line FROM edits ORDER BY path, rowid`)
+	})
+}
+
 func (l editLine) edit() attribution.Edit {
 	e := attribution.Edit{
 		Session: l.Session, At: time.UnixMilli(l.At), FullContent: l.FullContent,

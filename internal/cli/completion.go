@@ -214,7 +214,7 @@ func fixedWords() map[string][]string {
 		takesShell: {"bash", "zsh", "fish"},
 		"format":   {agentTrace, gitAINotes, inToto, otelTraces},
 		"agent":    session.Agents(),
-		"by":       ask.Groupings(),
+		"by":       append(ask.Groupings(), "month"),
 		"actor":    {session.ActorHuman, session.ActorAgent},
 		"role":     {session.RoleHuman, session.RoleAssistant},
 		"kind":     {ask.KindSession, ask.KindMemory, ask.KindRecord},

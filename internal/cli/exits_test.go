@@ -62,6 +62,7 @@ var exits = map[string][]exit{
 		{args: []string{"stats", "--by", "session"}},
 		{args: []string{"stats", "--lines"}},
 		{args: []string{"stats", "--sessions"}},
+		{args: []string{"stats", "--survival", "--by", "author"}},
 	},
 	"resume":  {{args: []string{"resume", "--print", "gasket"}}},
 	"handoff": {{args: []string{"handoff", "$ID"}}},

@@ -39,6 +39,9 @@ type Full struct {
 	Traces func(app *App, s result.StorySession, usage []session.Usage, text bool) any
 	// OpenServer makes a client for an embedding server.
 	OpenServer func(o workspace.ServerOptions) (workspace.EmbeddingServer, error)
+	// Survival counts what became of lines that sessions wrote, through all of HEAD's history. Progress is in commits.
+	Survival func(ctx context.Context, w *workspace.Workspace, at *ask.Moment, req ask.StatsRequest,
+		progress func(done, total int)) (result.Survival, error)
 	// EngineVersion is the version of DuckDB.
 	EngineVersion func(ctx context.Context) (string, error)
 }

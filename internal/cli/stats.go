@@ -21,6 +21,7 @@ type statsOptions struct {
 	req             ask.StatsRequest
 	lines, sessions bool
 	failures        bool
+	survival        bool
 	of              string // a path or a range
 	group           groupFlags
 	shape           outputFlags
@@ -30,7 +31,7 @@ type statsOptions struct {
 func newStatsCmd(app *App) *cobra.Command {
 	c := &statsOptions{shape: outputFlags{linewise: true}}
 	cmd := &cobra.Command{
-		Use: "stats [--by WHAT | --sessions | --failures | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
+		Use: "stats [--by WHAT | --sessions | --failures | --survival | --lines [PATH|REV|A..B]] [--agent NAME] [--since DATE] [--until DATE] [-n N]", Short: "sum up sessions",
 		Long: `
 Sums up what requests to language models took, as the agents' own transcripts count them; nothing is estimated. Input is what was
 neither read from a cache nor written to one, output includes what the model thought. Nothing is counted of cursor, droid and
@@ -55,16 +56,21 @@ With --lines it says who wrote the lines of HEAD, of a file or folder, or those 
 a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
 file; .git/rekal/state.db keeps the answers.
 
+With --survival it follows the lines that sessions wrote: how many reached a commit, how many of those in HEAD's history live after 30 and 90 days,
+and today, by agent, author, folder, model or month. Nothing is guessed: a line counts where "why" is sure. How old it is, its commits tell.
+
+  git rekal stats --survival --by agent
   git rekal stats --sessions --since 2026-01-01
   git rekal stats --lines src
   git rekal stats --lines main..topic`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.req.By, "by", "model",
-		"sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session")
+		"sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session; with --survival also month")
 	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
 	fs.BoolVar(&c.failures, "failures", false, "count commands that failed")
 	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
+	fs.BoolVar(&c.survival, "survival", false, "count how long lines live")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` lines; 0 for all")
@@ -79,6 +85,13 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 	}
 	if len(args) > 0 {
 		return &extraError{args[0]}
+	}
+	if c.survival {
+		for _, flag := range []string{groupFlag, "all", "sessions", "lines", "failures"} {
+			if fs.Changed(flag) {
+				return fmt.Errorf("--%s does not go with --survival", flag)
+			}
+		}
 	}
 	if c.failures {
 		for _, flag := range []string{"by", groupFlag, "all", "sessions", "lines", "agent"} {
@@ -96,7 +109,11 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 	if c.req.Limit < 0 {
 		return errors.New("-n must not be below 0")
 	}
-	if err := ask.CheckGrouping(c.req.By); err != nil {
+	words := ask.Groupings()
+	if c.survival {
+		words = ask.SurvivalGroupings()
+	}
+	if err := ask.CheckGrouping(c.req.By, words); err != nil {
 		return err
 	}
 	return cmp.Or(c.group.validate(fs), c.shape.validate())
@@ -106,9 +123,16 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 	if c.group.isGiven() {
 		return c.runGroup(ctx, app)
 	}
+	if c.survival {
+		if err := app.needFull(); err != nil {
+			return err
+		}
+	}
 	return app.withMoment(ctx, ask.Opening{Reader: c.shape.reader(app)},
 		func(w *workspace.Workspace, at *ask.Moment) error {
 			switch {
+			case c.survival:
+				return c.countSurvival(ctx, app, w, at)
 			case c.lines:
 				return c.countLines(ctx, app, w, at)
 			case c.failures:
@@ -150,6 +174,23 @@ func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Wo
 		return withFlagName(err)
 	}
 	return c.shape.answer(ctx, app, w, lines, nil, func(l text.Look) string { return text.Lines(l, lines) })
+}
+
+func (c *statsOptions) countSurvival(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
+	_, notice, err := at.OnlyAuthor(ctx, c.req.By)
+	if err != nil {
+		return err
+	}
+	if notice != nil {
+		app.hint(notice.Error())
+	}
+	shown := app.meter("following lines")
+	lines, err := app.Full.Survival(ctx, w, at, c.req, shown.setProgress)
+	shown.end()
+	if err != nil {
+		return withFlagName(err)
+	}
+	return c.shape.answer(ctx, app, w, lines, nil, func(l text.Look) string { return text.Survival(l, lines) })
 }
 
 func (c *statsOptions) print(ctx context.Context, app *App, w *workspace.Workspace, stats result.Stats, notice error,

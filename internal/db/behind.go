@@ -105,6 +105,11 @@ func (d *DB) LinesWritten(ctx context.Context, shas []string) (map[string][]attr
 	return out, err
 }
 
+// CommitsWritten are the code commits, by their OIDs, of which lines are known that sessions wrote.
+func (d *DB) CommitsWritten(ctx context.Context) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT DISTINCT sha FROM wrote ORDER BY sha`))
+}
+
 // CountWriters is how many sessions that are not purged are known to have written lines of commits.
 func (d *DB) CountWriters(ctx context.Context) (n int, err error) {
 	err = query(ctx, d, `SELECT count(DISTINCT session) FROM wrote WHERE session NOT IN (SELECT id FROM purged)`).one(&n)

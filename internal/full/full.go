@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/choose"
 	"github.com/git-rekal/git-rekal/internal/cli"
 	"github.com/git-rekal/git-rekal/internal/embed"
@@ -13,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/otel"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/survival"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -50,8 +52,29 @@ func Parts() *cli.Full {
 		Traces: func(app *cli.App, s result.StorySession, usage []session.Usage, text bool) any {
 			return otel.Of(s, usage, otel.Options{Version: app.Version, Text: text})
 		},
+		Survival:      countSurvival,
 		EngineVersion: tables.EngineVersion,
 	}
+}
+
+func countSurvival(ctx context.Context, w *workspace.Workspace, at *ask.Moment, req ask.StatsRequest,
+	progress func(done, total int),
+) (result.Survival, error) {
+	req.Now = w.Now()
+	span, err := req.Span(w.Repo)
+	if err != nil {
+		return result.Survival{}, err
+	}
+	author, _, err := at.OnlyAuthor(ctx, req.By)
+	if err != nil {
+		return result.Survival{}, err
+	}
+	c := survival.Counter{Index: at.DB, Repo: w.Repo, Dir: w.RekalDir(), Progress: progress}
+	out, err := c.Count(ctx, survival.Request{
+		By: req.By, Agent: req.Agent, Author: author, Since: span.Since, Until: span.Until, Now: req.Now, Limit: req.Limit,
+	})
+	out.Since, out.Until = req.Since, req.Until
+	return out, err
 }
 
 // pages is a site whose server is one of cli's.

@@ -96,6 +96,47 @@ type Lines struct {
 	Sessions  int    `json:"sessions"` // that wrote any of them
 }
 
+// Survival is the answer of `git rekal stats --survival`: what became of lines that sessions wrote.
+type Survival struct {
+	Schema int    `json:"schema"`
+	By     string `json:"by"` // what Results sum up: agent, author, folder, model or month
+	Since  string `json:"since,omitempty"`
+	Until  string `json:"until,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+
+	Head    string `json:"head,omitempty"` // whose history it is; absent where there is no commit
+	Commits int    `json:"commits"`        // of it that were looked into: those since the first session
+	Cut     bool   `json:"cut,omitempty"`  // more could not be looked into
+	Edited  int    `json:"edited"`         // sessions whose edits are known in this clone: Written is theirs
+	Whole   int    `json:"whole,omitempty"`
+
+	Total   Surviving   `json:"total"`
+	Results []Surviving `json:"results"`        // the most lines first; the latest months, in their order
+	More    int         `json:"more,omitempty"` // how many were left out, by -n
+}
+
+// Surviving counts lines: those that edits of this clone wrote, and those that are known to be a session's in the
+// history of HEAD.
+type Surviving struct {
+	Key      string `json:"key,omitempty"` // a name, a folder or a month ("2026-11"); absent in a total, and for what belongs to none
+	Sessions int    `json:"sessions"`      // that wrote any of them
+	Written  int    `json:"written"`       // without Waiting
+	Replaced int    `json:"replaced"`      // of Written: a later edit took them out before a commit had them
+	Reached  int    `json:"reached"`       // of Written: a commit has them
+	Waiting  int    `json:"waiting,omitempty"`
+	Brought  int    `json:"brought"` // into the history of HEAD
+	Live     int    `json:"live"`    // of Brought: HEAD has them
+	Lost     int    `json:"lost,omitempty"`
+	Ages     []Age  `json:"ages"`
+}
+
+// Age says how many lines live after some days, of those that could.
+type Age struct {
+	Days  int `json:"days"`
+	Lines int `json:"lines"` // that are known for so long
+	Live  int `json:"live"`
+}
+
 // WorkStats is the answer of `git rekal stats --sessions`: how much was worked in sessions, of all people together,
 // without tokens.
 type WorkStats struct {

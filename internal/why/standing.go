@@ -2,6 +2,7 @@ package why
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -63,9 +64,9 @@ func (c *Counter) Count(ctx context.Context, origins []history.Origin) (Share, e
 		if noSession > 0 && !s.Cut && c.isNamed(s.Commit) {
 			out.Named += noSession
 		}
-		for _, id := range writers {
-			if id != "" {
-				out.Wrote[id]++
+		for _, w := range writers {
+			if w.Session != "" {
+				out.Wrote[w.Session]++
 			}
 		}
 	}
@@ -83,11 +84,16 @@ func (c *Counter) isNamed(id git.OID) bool {
 	return is
 }
 
-// writers tells of each of some lines which session is known to have written it, "" for none, and behind how many of
-// them no session is known.
-func (c *Counter) writers(ctx context.Context, s source) (writers []string, noSession int, err error) {
+// Writer is a session that is known to have written a line, and when; "" for none.
+type Writer struct {
+	Session string
+	At      time.Time
+}
+
+// writers tells of each of some lines who is known to have written it, and behind how many of them no session is known.
+func (c *Counter) writers(ctx context.Context, s source) (writers []Writer, noSession int, err error) {
 	claims, err := c.finder.claims(ctx, s)
-	writers = make([]string, len(claims))
+	writers = make([]Writer, len(claims))
 	for i, of := range claims {
 		of = slices.DeleteFunc(slices.Clone(of), func(claim attribution.Claim) bool {
 			return slices.Contains(c.hidden,
@@ -97,7 +103,7 @@ func (c *Counter) writers(ctx context.Context, s source) (writers []string, noSe
 			noSession++
 		}
 		if at := slices.IndexFunc(of, func(claim attribution.Claim) bool { return claim.Exact }); at >= 0 {
-			writers[i] = of[at].Session
+			writers[i] = Writer{of[at].Session, of[at].At}
 		}
 	}
 	return writers, noSession, err
@@ -107,7 +113,7 @@ func (c *Counter) writers(ctx context.Context, s source) (writers []string, noSe
 type File struct {
 	Path   string
 	Lines  []int    // as numbered in the file after the commit
-	Writer []string // of each line the session that is known to have written it; "" for none
+	Writer []Writer // of each line
 }
 
 // BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by
@@ -130,6 +136,32 @@ func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err
 			out = append(out, f)
 		}
 	}
+	return out, err
+}
+
+// HasWriters reports whether sessions may be known that wrote lines which a commit brought: records say so, or commits
+// that it was made of are known.
+func (c *Counter) HasWriters(ctx context.Context, id git.OID) (bool, error) {
+	err := errors.Join(c.finder.Extend(ctx, c.index, []string{string(id)}), c.finder.readWrote(ctx, []string{string(id)}))
+	if err != nil || len(c.finder.wrote[string(id)].makers) > 0 {
+		return err == nil, err
+	}
+	rows, err := c.finder.ties(ctx, c.finder.FollowFrom(string(id), c.finder.Predecessors, c.finder.Successors))
+	if err != nil || len(rows) > 0 {
+		return err == nil, err
+	}
+	parts, _, err := c.finder.madeOf(ctx, id)
+	return len(parts)+len(c.finder.beforeReverted(id)) > 0, err
+}
+
+// WritersOf tells who wrote lines of a file that a commit brought, as numbered there.
+func (c *Counter) WritersOf(ctx context.Context, id git.OID, path string, lines []int) ([]Writer, error) {
+	s := source{Origin: history.Origin{Commit: id, Path: path}, at: lines}
+	for i := range lines {
+		s.lines = append(s.lines, i)
+	}
+	c.finder.inferred, c.finder.traced, c.finder.late = 0, 0, time.After(tracePatience)
+	out, _, err := c.writers(ctx, s)
 	return out, err
 }
 
