@@ -1,6 +1,7 @@
 #!/bin/sh
 # Rules that no linter knows: every package of internal/ has its depguard rule, every fuzz target
-# has committed seeds, and every module that we use its reason and licence in CONTRIBUTING.md.
+# has committed seeds, every module that we use its reason and licence in CONTRIBUTING.md, and no
+# line of Go but one with a string has more than 120 characters.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -27,4 +28,10 @@ done
 for module in $(sed -n 's/^.\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' CONTRIBUTING.md); do
 	grep -q "^	$module v[^/]*\$" go.mod || fail "$module: in CONTRIBUTING.md, and not in go.mod"
 done
+long=$(git ls-files --cached --others --exclude-standard '*.go' | LC_ALL=C xargs awk '
+	FNR == 1 { raw = 0; made = /^\/\/ Code generated/ }
+	{ chars = $0; gsub(/[\200-\277]/, "", chars) }
+	length(chars) > 120 && !raw && !made && !/["`]/ { print FILENAME ":" FNR ": more than 120 characters" }
+	gsub(/`/, "`") % 2 { raw = !raw }')
+[ -z "$long" ] || fail "$long"
 exit $failed

@@ -124,7 +124,8 @@ func (a Agent) run(ctx context.Context, most time.Duration, bytes int, args ...s
 		if left := time.Duration(a.hurry.Load()); left < most {
 			most, slow = max(left, 0), ErrSlow
 		}
-		began := time.Now()                                       //nolint:forbidigo // how long somebody waits is measured, and told to nobody
+		//nolint:forbidigo // how long somebody waits is measured, and told to nobody
+		began := time.Now()
 		defer func() { a.hurry.Add(-int64(time.Since(began))) }() //nolint:forbidigo // as above
 	}
 	ctx, stop := context.WithTimeout(ctx, most)

@@ -86,7 +86,7 @@ func (r *Repo) runChange(ctx context.Context, args ...string) error {
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay): // git has done it; on a busy machine its streams were closed late
 		return nil
-	case errors.As(err, &exit) && err == error(exit): //nolint:errorlint // for the same reason nobody heard what it said, which mostly is of a lock
+	case errors.As(err, &exit) && err == error(exit): //nolint:errorlint // so nobody heard what it said: mostly of a lock
 		return fmt.Errorf("%w: %w", errLocked, err)
 	}
 	return explainLock(err)

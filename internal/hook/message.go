@@ -21,8 +21,8 @@ import (
 )
 
 // The hooks of a message. Trailers are written by the first one. Where nobody has written a message yet, they wait for
-// the second, behind the editor: with them alone, git would take a message for written that its author left empty, or as
-// its template was.
+// the second, behind the editor: with them alone, git would take a message for written that its author left empty, or
+// as its template was.
 const (
 	prepareMessage = "prepare-commit-msg"
 	commitMessage  = "commit-msg"

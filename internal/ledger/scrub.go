@@ -114,12 +114,19 @@ func (l *Ledger) Scrub(ctx context.Context, s Scrub) (out Scrubbed, err error) {
 	return out, err
 }
 
+func newScrubber(l *Ledger, s Scrub) *scrubber {
+	return &scrubber{
+		Ledger: l, Scrub: s, earlier: newRemovals(), found: map[int]bool{}, turns: map[string]int{},
+		sessions: map[string]bool{}, kin: map[string]bool{},
+	}
+}
+
 func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	tip, err := l.Check()
 	if err != nil || tip == "" {
 		return Scrubbed{}, errors.Join(err, targetWithoutLedger(s.Targets, tip))
 	}
-	w := &scrubber{Ledger: l, Scrub: s, earlier: newRemovals(), found: map[int]bool{}, turns: map[string]int{}, sessions: map[string]bool{}, kin: map[string]bool{}}
+	w := newScrubber(l, s)
 	if w.now, err = w.scrubTime(tip); err != nil {
 		return Scrubbed{}, err
 	}
@@ -284,7 +291,9 @@ func (w *scrubber) missingTarget() error {
 }
 
 // redactAgain has an entry say what Retell and the redactor make of it.
-func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
+func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit,
+	e *session.Entry,
+) (now []Segment, changed bool, err error) {
 	w.noteEntry(*e)
 	if !e.SaysAnything() {
 		return nil, false, nil

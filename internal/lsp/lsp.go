@@ -93,7 +93,8 @@ type connection struct {
 
 // methods are the methods that the server knows. Any other gets the protocol's own error.
 func (c *connection) methods() handler.Map {
-	ignore := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } //nolint:nilnil // nothing to do, whatever is sent along
+	//nolint:nilnil // nothing to do, whatever is sent along
+	ignore := func(context.Context, *jrpc2.Request) (any, error) { return nil, nil }
 	return withoutPanics(handler.Map{
 		"initialize":                       handler.New(c.initialize),
 		"initialized":                      ignore,

@@ -110,7 +110,8 @@ func (r *Renderer) HTML(content string) template.HTML {
 	if isTooMuch(content) || r.markdown.Convert([]byte(content), &b) != nil { // a Buffer takes everything
 		return template.HTML(`<pre class="code">` + template.HTMLEscapeString(content) + "</pre>") //nolint:gosec // G203: it is escaped
 	}
-	return template.HTML(b.String()) //nolint:gosec // G203: made by the functions below, and by goldmark without html.WithUnsafe
+	//nolint:gosec // G203: made by the functions below, and by goldmark without html.WithUnsafe
+	return template.HTML(b.String())
 }
 
 // SplitLong parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond

@@ -32,7 +32,9 @@ import (
 const maxLedgers = 200
 
 // severity orders what a session's files say: the first that one of them is, the session is.
-var severity = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
+//
+//nolint:gochecknoglobals // a table
+var severity = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh}
 
 // freshnessOf compares the files of sessions that are shown, and tells which are no longer as they were left.
 func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request,

@@ -2,7 +2,8 @@
 // this clone and all its worktrees, and nobody else.
 //
 //	$GIT_COMMON_DIR/rekal/records/
-//	    records.db   the records, their outputs for a week, an index of their texts, and how far transcripts were read: one SQLite file
+//	    records.db   the records, their outputs for a week, an index of their texts,
+//	                 and how far transcripts were read: one SQLite file
 //
 // In: records that Redact made; nothing else can be stored. Out: records by ID, or all in their order; hits of package
 // result for a question, and how they are placed among sessions. A record is a row with an ID, a text, and the rest as

@@ -61,7 +61,8 @@ func vendorToken(s *scanner, at window) {
 // tokenAt is what begins at lo and looks drawn by lot from the given place on.
 func (s *scanner) tokenAt(lo, body int) (int, int) {
 	t, end := s.t, body
-	for end < len(t) && end-body < 4*longestValue && (isWordByte(t[end]) || t[end] == '-' || t[end] == '.' && end+1 < len(t) && isAlphanumeric(t[end+1])) {
+	for end < len(t) && end-body < 4*longestValue && (isWordByte(t[end]) || t[end] == '-' ||
+		t[end] == '.' && end+1 < len(t) && isAlphanumeric(t[end+1])) {
 		end++
 	}
 	s.work += end - body
@@ -71,7 +72,9 @@ func (s *scanner) tokenAt(lo, body int) (int, int) {
 	rest := t[body:end]
 	head := rest[:min(len(rest), longestValue)]
 	p := profileOf(head)
-	if len(rest) < minHinted || isPlaceholder(head) || !p.random(head) && (p.wordy() || p.caseChanges < 6 || !hasBothCasesAndDigit(head)) || isInLockFileHash(t, lo) || inLongRun(t, lo) {
+	if len(rest) < minHinted || isPlaceholder(head) ||
+		!p.random(head) && (p.wordy() || p.caseChanges < 6 || !hasBothCasesAndDigit(head)) ||
+		isInLockFileHash(t, lo) || inLongRun(t, lo) {
 		return 0, 0
 	}
 	return lo, end
@@ -110,10 +113,12 @@ func (s *scanner) findPrefixedTokens(part window) {
 		s.work += end - lo
 		body := t[sign+1 : end]
 		whole := end
-		for whole < len(t) && whole < end+minHinted && (isWordByte(t[whole]) || t[whole] == '-') { // a token may hold the signs of its prefix
+		// a token may hold the signs of its prefix
+		for whole < len(t) && whole < end+minHinted && (isWordByte(t[whole]) || t[whole] == '-') {
 			whole++
 		}
-		if whole-sign > minHinted && isForKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3 {
+		if whole-sign > minHinted && isForKeys(t[lo:sign]) ||
+			len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).caseChanges > 3 {
 			from, to := s.tokenAt(lo, sign+1)
 			s.addFound(from, to, "vendor-token", window{lo, sign})
 		}
@@ -214,7 +219,8 @@ func (s *scanner) findBotTokens(part window) {
 			hi++
 		}
 		s.work += hi - lo
-		if m := botToken.FindStringIndex(t[lo:hi]); m != nil && looksRandom(t[lo+m[0]:hi]) && hasBothCasesAndDigit(t[i+1+stamp+1:hi]) && !inLongRun(t, lo) {
+		if m := botToken.FindStringIndex(t[lo:hi]); m != nil && looksRandom(t[lo+m[0]:hi]) &&
+			hasBothCasesAndDigit(t[i+1+stamp+1:hi]) && !inLongRun(t, lo) {
 			s.addFound(lo+m[0], hi, "discord-bot-token", window{i, i + 1})
 		}
 	}
@@ -261,7 +267,8 @@ func passwordIn(before, host string) int {
 	case len(v) < 4 || isPlaceholder(v) || isSample(v) || strings.ContainsAny(v, "{}()[]</"):
 	case scheme >= 0 && sign < 0 && !looksRandom(v) && (len(v) < minHinted || l < passwordLike):
 	case scheme >= 0 && (isWord(v) && (hasNameWord(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/")):
-	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < wordPlus || l == wordPlus && !hasDigit(v)):
+	case scheme < 0 && (!isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' ||
+		l < wordPlus || l == wordPlus && !hasDigit(v)):
 	case scheme < 0 && (strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v")):
 	default:
 		return len(v)

@@ -106,7 +106,8 @@ func headOf(t string, size int) uint64 {
 		return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16
 	}
 	_ = t[7]
-	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 | uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
 }
 
 // hashOf is Fibonacci hashing: the high bits of a product with 2^64 divided by the golden ratio.

@@ -6,7 +6,8 @@
 //
 //	$GIT_COMMON_DIR/rekal/remembered
 //	    rekal-remembered 1 9f31…          a random key of this clone, 32 bytes in hexadecimal digits
-//	    4be01c 15 77ac… generic-secret    24 bits of a keyed hash of the first eight bytes, length, HMAC-SHA256 cut to 16 bytes, rule
+//	    4be01c 15 77ac… generic-secret    24 bits of a keyed hash of the first eight bytes, length,
+//	                                      HMAC-SHA256 cut to 16 bytes, rule
 //
 // Promises: a value that Add returned for is found from then on, by all processes; a torn line of a dead process is
 // skipped; the file stays below Limit, and the oldest lines go first. A Store is safe for concurrent use. Values of

@@ -323,7 +323,8 @@ func split[T any](list []T, isSelected func(T) bool) (rest, selected []T) {
 // SaysAnything reports whether an entry says anything that a segment keeps.
 func (e Entry) SaysAnything() bool {
 	return e.Checkpoint != nil ||
-		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+len(e.Scrubs)+len(e.Removals) > 0
+		len(e.Sessions)+len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote)+
+			len(e.Scrubs)+len(e.Removals) > 0
 }
 
 // MaxPath is the longest path that is kept, in bytes: Linux's PATH_MAX.

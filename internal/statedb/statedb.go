@@ -2,7 +2,8 @@
 // folder of the git directory:
 //
 //	state.db
-//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken in, what was said of hooks,
+//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken
+//	            in, what was said of hooks,
 //	            which commits HEAD reaches
 //	    edits   what sessions did to files, as prints of lines, by path
 //

@@ -230,7 +230,9 @@ func (t *builder) addCommits(ctx context.Context, tied []commits.Tied) error {
 
 // addLines adds the sessions behind lines of a file, with their commits.
 func (t *builder) addLines(ctx context.Context, target string) error {
-	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip})
+	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{
+		Target: target, Limit: maxLineSessions, Checkpoint: t.asOf.Checkpoint, Tip: t.asOf.Tip,
+	})
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,8 @@ func (t *builder) addLines(ctx context.Context, target string) error {
 			if at < 0 {
 				at, tied = len(tied), append(tied, commits.Tied{Commit: string(id)})
 			}
-			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]), func(tie attribution.Tie) bool { return tie.SHA != string(id) })
+			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]),
+				func(tie attribution.Tie) bool { return tie.SHA != string(id) })
 			s := commits.TiedSession{ID: hit.ID, Kind: session.TieInferred, Ties: here}
 			behind, err := commits.SessionsBehind(ctx, t.index, t.repo, string(id))
 			if err != nil {
@@ -330,7 +333,8 @@ func (t *builder) addSavedMemories(ctx context.Context) error {
 			continue
 		}
 		ids, err := t.index.MatchingIDs(ctx, db.Filter{
-			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(memoryDelay)},
+			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)},
+			Period: db.Period{Since: from, Until: to.Add(memoryDelay)},
 		})
 		for _, id := range ids {
 			if !slices.ContainsFunc(t.out.Memories, func(m result.Memory) bool { return m.ID == id }) {
@@ -354,12 +358,15 @@ func (t *builder) tokens(ctx context.Context, id string) (*result.Tokens, error)
 		return nil, err
 	}
 	return &result.Tokens{
-		Sessions: 1, Requests: u.Requests, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Cost: u.Cost,
+		Sessions: 1, Requests: u.Requests, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead,
+		CacheWrite: u.CacheWrite, Cost: u.Cost,
 	}, nil
 }
 
 // readSession reads a session, or the part p of it. kinds are those of its ties to its commits, by SHA.
-func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (out result.StorySession, kinds map[string]string, err error) {
+func (t *builder) readSession(ctx context.Context, id string,
+	p *sessionPart,
+) (out result.StorySession, kinds map[string]string, err error) {
 	row, err := t.index.Session(ctx, id)
 	if err != nil {
 		return out, kinds, err
@@ -377,7 +384,8 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 		return out, kinds, err
 	}
 	out = result.StorySession{
-		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Facts: row.Facts, Branch: row.Branch,
+		ID: id, Short: t.names.Short(id), Title: session.InformativePart(row.Title), Author: row.Email,
+		Actor: row.ActorType, Source: row.Source, Facts: row.Facts, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
 		Private: slices.Contains(t.private, id),
@@ -408,23 +416,32 @@ func (t *builder) readSession(ctx context.Context, id string, p *sessionPart) (o
 		return out, kinds, err
 	}
 	from, to := p.turnRange(done, ties, turns)
+	tell(&out, turns, tools, row.FirstTurn, from, to)
+	return out, kinds, nil
+}
+
+// tell adds the turns from ≤ i < to of a session, and the calls behind them: with the first turn also those before it.
+func tell(out *result.StorySession, turns []session.Turn, tools []session.ToolCall, first, from, to int) {
 	for _, u := range turns {
 		if u.Index >= from && u.Index < to {
 			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})
 		}
 	}
 	for _, c := range tools {
-		if c.Turn >= from && c.Turn < to || c.Turn < row.FirstTurn && from <= row.FirstTurn {
-			out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
+		if c.Turn >= from && c.Turn < to || c.Turn < first && from <= first {
+			out.Tools = append(out.Tools, result.Tool{
+				Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit,
+			})
 		}
 	}
 	out.Part = len(out.Said) < len(turns)
-	return out, kinds, nil
 }
 
 // uncommittedPaths are the paths that a session edited and that none of its commits changed, under their names today or
 // then.
-func (t *builder) uncommittedPaths(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
+func (t *builder) uncommittedPaths(ctx context.Context, id string, commits []string,
+	tools []session.ToolCall,
+) (out []string, err error) {
 	files, err := t.index.SessionFiles(ctx, id)
 	if err != nil {
 		return nil, err

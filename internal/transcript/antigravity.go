@@ -19,7 +19,8 @@ import (
 // Antigravity reads the sessions of Google's Antigravity (CLI and editors), as they were in 2026:
 //
 //	~/.gemini/<program>/brain/<session ID>/.system_generated/logs/transcript_full.jsonl
-//	~/.gemini/<program>/brain/<session ID>/.system_generated/logs/transcript.jsonl   long texts are cut, and arguments are JSON in a string
+//	~/.gemini/<program>/brain/<session ID>/.system_generated/logs/transcript.jsonl   long texts are cut, and arguments
+//	                                                                                 are JSON in a string
 //	~/.gemini/antigravity-cli/history.jsonl                                           the folder of a session of the CLI
 //
 // A line is a step. Results follow their calls in the same order, and name none. The databases beside hold protobuf
@@ -283,6 +284,8 @@ func (d *antigravityDecoder) answers(said string) {
 	d.addPrompt(d.part, strings.Join(kept, "\n\n"))
 }
 
-func (Antigravity) recognises(rec gjson.Result) (File, bool) { //nolint:unparam // no record names its session; the others' do
+//
+//nolint:unparam // no record names its session; the others' do
+func (Antigravity) recognises(rec gjson.Result) (File, bool) {
 	return File{}, rec.Get("step_index").Exists() && rec.Get("source").Exists() && rec.Get("created_at").Exists()
 }

@@ -65,7 +65,9 @@ OO
 // TestShares: the three parts of some lines add up to 100 %, and none is more than one off.
 func TestShares(t *testing.T) {
 	for _, parts := range [][3]int{{1, 1, 1}, {2, 0, 1}, {0, 0, 1}, {199, 1, 0}, {994, 3, 3}, {1, 2, 4}, {335, 335, 330}} {
-		l := linesRow{Lines: result.Lines{Lines: parts[0] + parts[1] + parts[2], Wrote: parts[0], NoSession: parts[1], Unknown: parts[2]}}
+		l := linesRow{Lines: result.Lines{
+			Lines: parts[0] + parts[1] + parts[2], Wrote: parts[0], NoSession: parts[1], Unknown: parts[2],
+		}}
 		sum := 0
 		for i, n := range l.Shares() {
 			if sum += n; n < 100*parts[i]/l.Lines.Lines || n > 100*parts[i]/l.Lines.Lines+1 {

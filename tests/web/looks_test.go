@@ -10,7 +10,8 @@ import (
 // widths are those of a phone, a tablet and a laptop.
 var widths = []int{390, 768, 1280}
 
-// lineCount is an expression: in how many lines the first element that a selector finds stands, and 0 where there is none.
+// lineCount is an expression: in how many lines the first element that a selector finds stands, and 0 where there is
+// none.
 func lineCount(selector string) string {
 	return `(() => { const e = document.querySelector(` + quoted(selector) + `); if (!e) return 0;
 		return Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight)) })()`

@@ -51,8 +51,8 @@ type Chooser struct {
 }
 
 // FollowLines follows lines through all of a history up to a commit, as git blame does backwards: white space does not
-// count, renamed files are followed, and a line of a merge comes from the first parent that has it. It begins behind the
-// newest commit that is too old, and of the others the newest are looked into, at most so many.
+// count, renamed files are followed, and a line of a merge comes from the first parent that has it. It begins behind
+// the newest commit that is too old, and of the others the newest are looked into, at most so many.
 func FollowLines(ctx context.Context, r *git.Repo, tip git.OID, most int, choose Chooser,
 	progress func(done, total int),
 ) (Followed, error) {

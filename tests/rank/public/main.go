@@ -1,8 +1,8 @@
 // Command public asks git-rekal the questions of public sets, through its commands, as a person would. Nothing of these
 // sets has a licence that would let it lie here, so each is fetched first:
 //
-//	git clone --depth 1 https://github.com/snap-research/locomo            # 10 conversations, 272 sessions, 1,986 questions
-//	git clone --depth 1 https://github.com/jiayuanz3/SWEContextBench       # 300 transcripts of Claude Code, 76 issue titles
+//	git clone --depth 1 https://github.com/snap-research/locomo        # 10 conversations, 272 sessions, 1,986 questions
+//	git clone --depth 1 https://github.com/jiayuanz3/SWEContextBench   # 300 transcripts of Claude Code, 76 issue titles
 //
 //	go run ./tests/rank/public -bin bin locomo locomo
 //	go run ./tests/rank/public -bin bin swe SWEContextBench
