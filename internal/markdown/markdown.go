@@ -114,6 +114,21 @@ func (r *Renderer) HTML(content string) template.HTML {
 	return template.HTML(b.String())
 }
 
+// Plain is a line without the marks of Markdown around words and before headings, quotes and items. A link is what it
+// says.
+func Plain(line string) string {
+	line = blockMarks.ReplaceAllString(line, "$1$2")
+	for range 2 { // code in emphasis
+		line = inlineMarks.ReplaceAllString(line, "$1$2$3")
+	}
+	return strings.TrimSpace(line)
+}
+
+var (
+	blockMarks  = lazy.Expr("^(\\s*)(?:[-*+>]|#{1,6})\\s+|(\\s)#{1,6}\\s|```\\w*")
+	inlineMarks = lazy.Expr("\\*\\*([^*\\s](?:[^*]*[^*\\s])?)\\*\\*|`([^`]+)`|!?\\[([^\\]\\[]*)\\]\\([^()\\s]*\\)")
+)
+
 // SplitLong parts a text that is longer than half as much again as so many bytes: before the block that reaches beyond
 // them, or within it, if it is the first. Code that is parted stays code.
 func (r *Renderer) SplitLong(content string, most int) (head, rest string) {

@@ -132,6 +132,18 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
+func TestPlain(t *testing.T) {
+	for line, want := range map[string]string{
+		"# Plan: **read** `x.go` first":               "Plan: read x.go first",
+		"see [the docs](https://a.example), then":     "see the docs, then",
+		"- **`Content`** is a string ## Why - so":     "Content is a string Why - so",
+		"2**3 is 8, x * y, #12, a_b, [x] and f(`…":    "2**3 is 8, x * y, #12, a_b, [x] and f(`…",
+		"> ```go var x = 1 ``` and ![a](b.png) __c__": "var x = 1  and a __c__",
+	} {
+		harness.Equal(t, line, want, Plain(line))
+	}
+}
+
 // FuzzLines colours lines of a file: what is shown is what was there, line by line.
 func FuzzLines(f *testing.F) {
 	f.Add("a.go", "package a\n\nvar x = `y\nz` // <b>")

@@ -13,7 +13,7 @@ import (
 // Bounds of the lists of files and of time.
 const (
 	filesShown  = 200
-	pairsShown  = 100
+	pairsShown  = 50
 	eventsShown = 50
 	eventsMost  = 100_000
 )
@@ -102,9 +102,10 @@ func (d *timelinePage) add(e event, date func(string) string) {
 
 // filesPage is the page of all files.
 type filesPage struct {
-	Name  string // a part of the paths
-	Files []ask.Touched
-	Cut   bool
+	Name     string // a part of the paths
+	Files    []ask.Touched
+	Cut      bool
+	Together []ask.Pair // of all paths
 }
 
 func makeFiles(r *request) (page, error) {
@@ -116,11 +117,10 @@ func makeFiles(r *request) (page, error) {
 	if out.Cut = len(out.Files) > filesShown; out.Cut {
 		out.Files = out.Files[:filesShown]
 	}
+	if out.Name == "" {
+		if out.Together, err = r.at.ChangedTogether(r, "", pairsShown); err != nil {
+			return page{}, err
+		}
+	}
 	return page{Template: "files", Title: "Files", Here: "files", Body: out}, nil
-}
-
-// makeTogether is the page of files that change together.
-func makeTogether(r *request) (page, error) {
-	pairs, err := r.at.ChangedTogether(r, "", pairsShown)
-	return page{Template: "together", Title: "Files that change together", Here: "together", Body: pairs}, err
 }

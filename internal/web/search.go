@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/group"
+	"github.com/git-rekal/git-rekal/internal/markdown"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -128,6 +129,9 @@ func (f form) verified() bool { return f.Signature != "" }
 func hits(found result.Recall, question string) []hit {
 	out := make([]hit, len(found.Results))
 	for i, h := range found.Results {
+		if h.Kind != ask.KindRecord {
+			h.Snippet = markdown.Plain(h.Snippet)
+		}
 		out[i] = hit{
 			Hit: h, Pieces: splitAtMatches(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt),
 			Turn: -1,

@@ -23,6 +23,7 @@ func (s *Site) functions() template.FuncMap {
 		"label":     nouns.LabelOf,
 		"prose":     s.prose,
 		"add":       func(a, b int) int { return a + b },
+		"most":      func(a, b int) int { return max(a, b) },
 		"thousands": nouns.Thousands,
 		"lasts":     nouns.MinutesInWords,
 		"folder":    func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },

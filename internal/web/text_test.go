@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -31,6 +32,25 @@ func TestParts(t *testing.T) {
 	if fileName("file?path=README") == fileName("file?path=readme") {
 		t.Error("two files have one page where the case of names does not count")
 	}
+}
+
+// TestOutside: what lies outside of the repository, and a commit that this clone lacks, are text and no links.
+func TestOutside(t *testing.T) {
+	links := servedLinks()
+	links.resolve = func(sha string) (git.OID, error) {
+		if sha == "1234567" {
+			return "1234567890", nil
+		}
+		return "", git.ErrNotFound
+	}
+	for path, want := range map[string]string{
+		"src/a.go": "file?path=src%2Fa.go", ".github/x.yml": "file?path=.github%2Fx.yml",
+		"/etc/passwd": "", "~/.claude/plans/x.md": "", "../b/c.go": "", ".git/hooks/pre-push": "",
+	} {
+		harness.Equal(t, path, want, links.File(path))
+	}
+	harness.Equal(t, "a commit", "commit?rev=1234567890", links.Commit("1234567"))
+	harness.Equal(t, "a commit that is not here", "", links.Commit("7654321"))
 }
 
 // FuzzText parts any text: what is shown is what was there.

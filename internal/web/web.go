@@ -90,7 +90,7 @@ func (s *Site) SearchGroup(which group.Which) { s.groupMembers = &which }
 func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": makeSearch, "sessions": makeSessions, "session": makeSession, "commit": makeCommit,
-		"timeline": makeTimeline, "files": makeFiles, "file": s.makeFile, "together": makeTogether, "activity": makeActivity,
+		"timeline": makeTimeline, "files": makeFiles, "file": s.makeFile, "activity": makeActivity,
 		"lines": makeLines,
 	}
 }
@@ -132,6 +132,8 @@ type links struct {
 	in     string                      // the path of the repository, where there are several; "" for the first
 	to     func(address string) string // an address as a link says it
 	people result.People
+	// the commit that a SHA means; nil where commits are another repository's
+	resolve func(sha string) (git.OID, error)
 }
 
 // Who is the name of the person with an email address.
@@ -139,7 +141,9 @@ func (l links) Who(email string) string { return l.people.Name(email) }
 
 // OfRepository are links to the pages of another repository of the group; "" for the same one.
 func (l links) OfRepository(repo string) links {
-	l.in = cmp.Or(repo, l.in)
+	if repo != "" {
+		l.in, l.resolve = repo, nil
+	}
 	return l
 }
 
@@ -162,6 +166,28 @@ func (l links) To(name string, pairs ...any) string {
 		address += "?" + q.Encode()
 	}
 	return l.to(address)
+}
+
+// File is a link to the page of a file; "" for what lies outside of the repository.
+func (l links) File(path string) string {
+	for _, outside := range []string{"/", "~", "../", ".git/"} {
+		if strings.HasPrefix(path, outside) {
+			return ""
+		}
+	}
+	return l.To("file", "path", path)
+}
+
+// Commit is a link to a commit, the same one for each way to write its SHA; "" for one that is not in this clone.
+func (l links) Commit(sha string) string {
+	if l.resolve != nil {
+		id, err := l.resolve(sha)
+		if err != nil {
+			return ""
+		}
+		sha = string(id)
+	}
+	return l.To("commit", "rev", sha)
 }
 
 // queryValue is a value as an address has it; "" for one that is left out.
@@ -203,7 +229,7 @@ var errNoPage = errors.New("there is no such page")
 func (s *Site) renderPage(ctx context.Context, person, name string, query url.Values, l links) ([]byte, error) {
 	p, failed := s.makeContent(ctx, person, name, query, l)
 	if failed != nil {
-		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
+		p = page{Template: "error", Title: "Not shown", Body: s.describe(failed)}
 	}
 	p.Static, p.to, p.Repo = l.Static, l.to, cmp.Or(p.Repo, s.name)
 	html, err := s.render(p)
@@ -251,7 +277,7 @@ func repoContent(ctx context.Context, w *workspace.Workspace, maker func(*reques
 	if err != nil {
 		return page{}, w.AsNotInitialised(err)
 	}
-	l.people = w.People(ctx)
+	l.people, l.resolve = w.People(ctx), w.Repo.Resolve
 	p, err := maker(&request{Context: ctx, Workspace: w, at: at, query: query, links: l})
 	p.links, p.Notice, p.Repo = l, at.Notice, w.Name()
 	return p, w.AsNotInitialised(errors.Join(err, at.Close()))
@@ -300,6 +326,27 @@ func (s *Site) render(p page) ([]byte, error) {
 		return nil, err
 	}
 	return escapeInvisible(b.Bytes()), nil
+}
+
+// describe says why a page is not shown, in words of the pages.
+func (s *Site) describe(err error) string {
+	var unclear *nouns.AmbiguousError
+	var usage *ask.UsageError
+	switch {
+	case errors.Is(err, nouns.ErrNoID):
+		return "No session and no memory here has this ID."
+	case errors.As(err, &unclear):
+		return "Several IDs begin so: give more of it."
+	case errors.Is(err, errNoFile):
+		return "No file has this name, and no session touched one that had."
+	case errors.Is(err, errNoPage):
+		return "There is no such page."
+	case errors.Is(err, git.ErrNotFound):
+		return "This is not in this clone."
+	case errors.As(err, &usage):
+		return usage.Error()
+	}
+	return s.explain(err)
 }
 
 func statusOf(err error) int {

@@ -49,7 +49,7 @@ func BenchmarkPages(b *testing.B) {
 	for _, page := range []string{
 		"", "?part=1&q=hook", "?part=1&q=token+expiry", "?part=1&q=why+does+the+session+start+hook+fail", "?part=1&q=chec",
 		"sessions", "timeline",
-		"files", "together", "activity", "lines", "session?id=" + os.Getenv("WEB_SESSION"),
+		"files", "activity", "lines", "session?id=" + os.Getenv("WEB_SESSION"),
 	} {
 		if strings.HasSuffix(page, "=") {
 			continue

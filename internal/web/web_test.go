@@ -97,7 +97,9 @@ func TestPages(t *testing.T) {
 		{"lines of a folder", "lines?path=src", map[string]string{
 			"li": "auth/ 58 lines sessions 91 %, others 0 %, unknown 9 %", "a": "All files",
 		}},
-		{"together", "together", map[string]string{"tr": "src/auth/jwt.gosrc/auth/jwt_test.go2"}},
+		{"together", "files", map[string]string{
+			"h2": "Files that change together", "tr": "src/auth/jwt.gosrc/auth/jwt_test.go2", "nav": "Search Timeline Files Activity",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.has == nil {
@@ -315,7 +317,7 @@ func TestServerGoesOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pages := []string{
 		"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go",
-		"timeline?author=bob", "files?name=auth", "activity", "lines", "together", "sessions?from=1",
+		"timeline?author=bob", "files?name=auth", "activity", "lines", "sessions?from=1",
 	}
 	for range 200 {
 		page := []byte(pages[random.IntN(len(pages))])

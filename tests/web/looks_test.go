@@ -116,3 +116,31 @@ func TestLongCourse(t *testing.T) {
 	s.until(`location.search.includes("from=30")`)
 	s.clean()
 }
+
+// TestLongResultsThatArrive: whoever typed and went down before the results came has the focus among those that did.
+func TestLongResultsThatArrive(t *testing.T) {
+	s := open(t, chromium(t), world.Team(t))
+	s.open(s.base)
+	s.keys("=token", "ArrowDown")
+	s.until(`document.activeElement.matches("#results [data-item]")`)
+	s.until(`location.search === "?q=token"`)
+	s.until(`document.activeElement.matches("#results [data-item]") && document.querySelector("#results mark") !== null`)
+	s.keys("ArrowDown")
+	s.until(`[...document.querySelectorAll("[data-item]")].indexOf(document.activeElement) > 0`)
+	s.clean()
+}
+
+// TestLongMenu: it is one row on a phone.
+func TestLongMenu(t *testing.T) {
+	s := open(t, chromium(t), world.Team(t))
+	for _, width := range widths {
+		s.looks(width, 900, false)
+		s.open(s.base)
+		var rows, items int
+		s.eval(`new Set([...document.querySelectorAll(".top nav a")].map((a) => a.getBoundingClientRect().top)).size`, &rows)
+		s.eval(`document.querySelectorAll(".top nav a").length`, &items)
+		if rows != 1 || items != 4 {
+			t.Errorf("at %d px: %d items in %d rows", width, items, rows)
+		}
+	}
+}

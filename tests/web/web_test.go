@@ -35,7 +35,7 @@ func open(t *testing.T, b *browser, w *world.World) *site {
 	s.eval("location.href", &s.base)
 	s.pages = map[string]string{
 		"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files",
-		"together": "together", "nothing": "?q=zzzz", "activity": "activity", "lines": "lines?count=1",
+		"nothing": "?q=zzzz", "activity": "activity", "lines": "lines?count=1",
 	}
 	for kind, from := range map[string]string{
 		"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline",
@@ -189,7 +189,7 @@ func TestLongNarrowAndWide(t *testing.T) {
 // else is asked.
 func TestLongHostileScripts(t *testing.T) {
 	s := open(t, chromium(t), world.Hostile(t))
-	queue := []string{"", "timeline", "files", "together", "sessions", "?author=" + url.QueryEscape(world.Texts[1])}
+	queue := []string{"", "timeline", "files", "sessions", "?author=" + url.QueryEscape(world.Texts[1])}
 	for _, text := range world.Texts {
 		queue = append(queue, "?q="+url.QueryEscape(text))
 	}

@@ -17,6 +17,18 @@
 		return q;
 	}
 
+	const items = () => [...document.querySelectorAll("[data-item]")];
+
+	// replaceResults keeps the focus on the result that has it, or on the one that takes its place.
+	function replaceResults(results) {
+		const had = items().indexOf(document.activeElement);
+		const href = had >= 0 && document.activeElement.getAttribute("href");
+		live.replaceChildren(...results.childNodes);
+		if (had < 0) return;
+		const now = items();
+		(now.find((e) => e.getAttribute("href") === href) ?? now[Math.min(had, now.length - 1)] ?? box).focus();
+	}
+
 	async function search() {
 		const q = address();
 		if (q.toString() === last.toString()) return;
@@ -33,13 +45,13 @@
 			const results = found.getElementById("results");
 			const status = found.getElementById("status");
 			if (!results || !status) throw new Error("no results");
-			live.replaceChildren(...results.childNodes);
+			replaceResults(results);
 			document.getElementById("status").textContent = status.textContent;
 			const rest = q.toString();
 			history.replaceState(null, "", rest ? "./?" + rest : "./");
 		} catch (err) {
 			if (err.name !== "AbortError") {
-				document.getElementById("status").textContent = "The server does not answer. Is “git rekal web” still running?";
+				document.getElementById("status").textContent = "The server of these pages does not answer. It may have ended.";
 			}
 		} finally {
 			if (mine === asked) live.removeAttribute("aria-busy");
@@ -106,14 +118,13 @@
 			step(event.key === "j" ? 1 : -1);
 			return;
 		}
-		const items = [...document.querySelectorAll("[data-item]")];
-		const at = items.indexOf(document.activeElement);
-		if (event.key === "ArrowDown" && items.length > 0 && (at >= 0 || document.activeElement === box)) {
+		const all = items(), at = all.indexOf(document.activeElement);
+		if (event.key === "ArrowDown" && all.length > 0 && (at >= 0 || document.activeElement === box)) {
 			event.preventDefault();
-			items[Math.min(at + 1, items.length - 1)].focus();
+			all[Math.min(at + 1, all.length - 1)].focus();
 		} else if (event.key === "ArrowUp" && at >= 0) {
 			event.preventDefault();
-			if (at > 0) items[at - 1].focus();
+			if (at > 0) all[at - 1].focus();
 			else if (box) box.focus();
 		} else if (event.key === "Escape" && at >= 0 && box) {
 			box.focus();
