@@ -34,25 +34,24 @@ func makeActivity(r *request) (page, error) {
 	return p, err
 }
 
-// calendar has a column for each week of a year and a square for each day.
+// calendar has a column for each week of a year, and in it a square for each day.
 type calendar struct {
-	Cells  []cell
-	Months []label
+	Cells  []cell // from a Monday on
+	Months []month
 	Days   []result.Day // with sessions, the latest first
 	Most   int          // sessions on a day
-	Width  int
+}
+
+// month is the weeks from the one in which a month begins on.
+type month struct {
+	Name  string // "" where there is no room for it
+	Weeks int
 }
 
 type cell struct {
-	X, Y  int
 	Level int    // 0 to 4
 	Day   string // "" where no session began
 	Title string
-}
-
-type label struct {
-	X, Y int
-	Text string
 }
 
 // newCalendar is of the year that ends with the last day.
@@ -73,26 +72,32 @@ func newCalendar(days []result.Day) (out calendar) {
 		}
 	}
 	slices.Reverse(out.Days)
-	const size, left, top = 13, 30, 18
 	for day := monday; !day.After(last); day = day.AddDate(0, 0, 1) {
-		week, weekday := int(day.Sub(monday).Hours()/24)/7, (int(day.Weekday())+6)%7
-		c := cell{
-			X: left + week*size, Y: top + weekday*size,
-			Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[day.Format(time.DateOnly)], "session"),
-		}
-		if n := on[day.Format(time.DateOnly)]; n > 0 {
-			c.Level, c.Day = 1+(n-1)*3/max(out.Most-1, 1), day.Format(time.DateOnly)
+		date := day.Format(time.DateOnly)
+		c := cell{Title: day.Format("2 Jan 2006: ") + nouns.CountNoun(on[date], "session")}
+		if n := on[date]; n > 0 {
+			c.Level, c.Day = 1+(n-1)*3/max(out.Most-1, 1), date
 		}
 		out.Cells = append(out.Cells, c)
-		if day.Day() == 1 && week < weeksShown-2 {
-			out.Months = append(out.Months, label{left + week*size, 11, day.Format("Jan")})
+		if day.Weekday() == time.Monday {
+			out.addWeek(day)
 		}
 	}
-	for i, name := range []string{"Mon", "", "Wed", "", "Fri"} {
-		out.Months = append(out.Months, label{0, top + i*size + 10, name})
-	}
-	out.Width = left + weeksShown*size
 	return out
+}
+
+// addWeek counts a week to the month that begins in it, or to the one that goes on.
+func (c *calendar) addWeek(monday time.Time) {
+	const room = 3 // weeks, for a name
+	n := len(c.Months) - 1
+	if n >= 0 && monday.Day() > 1 && monday.AddDate(0, 0, 6).Month() == monday.Month() {
+		c.Months[n].Weeks++
+		return
+	}
+	if n >= 0 && c.Months[n].Weeks < room {
+		c.Months[n].Name = ""
+	}
+	c.Months = append(c.Months, month{monday.AddDate(0, 0, 6).Format("Jan"), 1})
 }
 
 // branch is commits, one a row, beside the lanes of sessions: one below another, as git draws a graph.

@@ -84,8 +84,16 @@ func TestCalendar(t *testing.T) {
 		{Day: "2026-03-03", Sessions: 1},
 		{Day: "2026-03-04", Sessions: 5},
 	})
-	last := c.Cells[len(c.Cells)-1]
-	harness.Equal(t, "the last day", cell{30 + 52*13, 18 + 2*13, 4, "2026-03-04", "4 Mar 2026: 5 sessions"}, last)
-	harness.Equal(t, "days, the most", []int{52*7 + 3, 2, 5}, []int{len(c.Cells), len(c.Days), c.Most})
+	harness.Equal(t, "the last week", []cell{
+		{Title: "2 Mar 2026: 0 sessions"},
+		{1, "2026-03-03", "3 Mar 2026: 1 session"},
+		{4, "2026-03-04", "4 Mar 2026: 5 sessions"},
+	}, c.Cells[52*7:])
+	weeks := 0
+	for _, m := range c.Months {
+		weeks += m.Weeks
+	}
+	harness.Equal(t, "weeks, days, the most", []int{53, 2, 5}, []int{weeks, len(c.Days), c.Most})
+	harness.Equal(t, "the first months", []month{{"Mar", 4}, {"Apr", 4}}, c.Months[:2])
 	harness.Equal(t, "none", calendar{}, newCalendar(nil))
 }

@@ -85,13 +85,14 @@ func (r *request) readDiff(c *change, session string, left *bounds) error {
 	return err
 }
 
-// wroteIn are the lines of a commit that a session is known to have written, by path; "" is any session.
+// wroteIn are the lines of a commit that a session is known to have written, by path; "" is any session. A merge brings
+// none of its own.
 func (r *request) wroteIn(id git.OID, session string) (map[string]nouns.Ranges, error) {
 	out := map[string]nouns.Ranges{}
 	err := r.at.Attributions(r, string(id), func(a result.Attribution) error {
 		for _, f := range a.Files {
 			for writer, lines := range f.Wrote {
-				if session == "" || writer == session {
+				if a.Commit == string(id) && (session == "" || writer == session) {
 					out[f.Path] = append(out[f.Path], lines...)
 				}
 			}

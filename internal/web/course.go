@@ -155,18 +155,17 @@ func (c course) columns(l links, id string) (out []column) {
 	return out
 }
 
-// scale is some turns, the first and the last one with their times.
+// scale is some turns at the same distance, the first and the last one with their times; of a short session these two.
 func (c course) scale() (out []tick) {
-	for i := range ticks {
-		at := c.turns[i*(len(c.turns)-1)/(ticks-1)]
-		if len(out) > 0 && out[len(out)-1].Turn == max(0, at.Turn) {
-			continue
-		}
-		out = append(out, tick{Turn: max(0, at.Turn)})
-		if i == 0 || i == ticks-1 {
-			out[len(out)-1].At = result.Time(at.At)
-		}
+	step := (len(c.turns) - 1) / (ticks - 1)
+	if step < 2 {
+		step = len(c.turns) - 1
 	}
+	for i := 0; i < len(c.turns)-1 && len(out) < ticks-1; i += step {
+		out = append(out, tick{Turn: max(0, c.turns[i].Turn)})
+	}
+	out = append(out, tick{Turn: c.turns[len(c.turns)-1].Turn})
+	out[0].At, out[len(out)-1].At = result.Time(c.turns[0].At), result.Time(c.turns[len(c.turns)-1].At)
 	return out
 }
 

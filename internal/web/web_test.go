@@ -154,6 +154,37 @@ func TestConversation(t *testing.T) {
 	harness.Equal(t, "cards and own lines", []int{3, 30}, []int{cards, own})
 }
 
+// TestMerge: the page of a merge shows the sessions behind the commits that it brought, and marks no line of its own.
+func TestMerge(t *testing.T) {
+	w := world.Team(t)
+	w.Env = []string{"REKAL_SKIP=1"}
+	w.Git(w.Dir, "checkout", "-q", "-b", "side", "HEAD~2")
+	w.Git(w.Dir, "commit", "-q", "--allow-empty", "-m", "Aside")
+	w.Git(w.Dir, "merge", "-q", "--no-ff", "-m", "Merge them", "@{-1}")
+	w.Env = nil
+	_, doc := world.Visit(t, w.Web()).Page("commit?rev=HEAD")
+	harness.Equal(t, "title", []string{"Merge them"}, world.TextsOf(doc, "h1"))
+	for _, title := range []string{"Fix JWT expiry in other time zones", "Refuse tokens that are valid for too long"} {
+		if got := world.TextsOf(doc, "h3"); !slices.Contains(got, title) {
+			t.Errorf("none of %q is %q", got, title)
+		}
+	}
+	harness.Equal(t, "notes", "It merges 2 commits; these sessions stand behind them.", world.TextsOf(doc, "note")[0])
+	harness.Equal(t, "own lines", 0, len(world.TextsOf(doc, ".own")))
+}
+
+// TestExportHasEachCommitOnce: pages name commits by SHAs of several lengths, and lead to one page each.
+func TestExportHasEachCommitOnce(t *testing.T) {
+	w := world.Team(t)
+	w.Run("web", "--export", "../pages")
+	files, err := filepath.Glob(w.At("home/pages/commit*.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits := strings.Fields(w.Git(w.Dir, "log", "--format=%H"))
+	harness.Equal(t, "pages", len(commits), len(files))
+}
+
 // TestVerified: what no key of its author signed is left out, where that is asked for.
 func TestVerified(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {

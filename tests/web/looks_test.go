@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,25 @@ func TestLongMenu(t *testing.T) {
 		s.eval(`document.querySelectorAll(".top nav a").length`, &items)
 		if rows != 1 || items != 4 {
 			t.Errorf("at %d px: %d items in %d rows", width, items, rows)
+		}
+	}
+}
+
+// TestLongForcedColors: where somebody's own colors are forced upon a page, what only a color tells keeps its own.
+func TestLongForcedColors(t *testing.T) {
+	s := open(t, chromium(t), world.Long(t))
+	for page, selector := range map[string]string{
+		"lines?count=1": ".legend.wrote, .legend.none", "activity": ".days .l1, .legend.l2", s.pages["session"]: ".legends .legend",
+	} {
+		var want, got []string
+		color := `[...document.querySelectorAll(` + quoted(selector) + `)].map((e) => getComputedStyle(e).backgroundColor)`
+		s.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{}}, nil)
+		s.open(s.base + page)
+		s.eval(color, &want)
+		s.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "forced-colors", "value": "active"}}}, nil)
+		s.until(`matchMedia("(forced-colors: active)").matches`)
+		if s.eval(color, &got); len(want) < 2 || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", page, got, want)
 		}
 	}
 }
