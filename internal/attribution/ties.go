@@ -109,6 +109,36 @@ func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 	return possible[i].Session, possible[i].TS
 }
 
+// maxCounted is how many lines of a commit are counted: a hostile ledger may claim billions.
+const maxCounted = 1 << 20
+
+// CountLines counts the lines of a commit that are each session's by the first record that covers them, as Writer says;
+// nil for too many.
+func CountLines(possible []LineRecord) map[string]int {
+	all := 0
+	for _, w := range possible {
+		if all += w.Lines.Count(); all > maxCounted {
+			return nil
+		}
+	}
+	type place struct {
+		path string
+		line int
+	}
+	out, taken := map[string]int{}, map[place]bool{}
+	for _, w := range possible {
+		for _, span := range w.Lines {
+			for n := span[0]; n <= span[1]; n++ {
+				if at := (place{w.Path, n}); !taken[at] {
+					taken[at] = true
+					out[w.Session]++
+				}
+			}
+		}
+	}
+	return out
+}
+
 // Claim names a session that may have written a line.
 type Claim struct {
 	Session string

@@ -1,6 +1,7 @@
 package attribution_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,10 @@ func TestWriter(t *testing.T) {
 	hers, _ := attribution.Writer(makers, "a.go", 1)
 	his, _ := attribution.Writer(makers, "a.go", 2)
 	harness.Equal(t, "who made it before who compared it", "a b", hers+" "+his)
+	harness.Equal(t, "each line is one's", map[string]int{"a": 1, "b": 1}, attribution.CountLines(makers))
+	harness.Equal(t, "too many", map[string]int(nil), attribution.CountLines(slices.Repeat([]attribution.LineRecord{
+		{Session: "a", Path: "a.go", Lines: session.Ranges{{1, session.MaxLine}}},
+	}, 2)))
 }
 
 func TestOwned(t *testing.T) {

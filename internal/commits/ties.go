@@ -43,11 +43,10 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 	if err != nil {
 		return nil, err
 	}
-	ties, err := index.TiesOfSessions(ctx, ids)
+	ties, err := JudgedTies(ctx, index, repo, all, ids)
 	if err != nil {
 		return nil, err
 	}
-	all.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	talked, err := talkedAt(ctx, index, all)
 	if err != nil {
 		return nil, err
@@ -62,6 +61,62 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 		}
 	}
 	return out, nil
+}
+
+// JudgedTies reads the ties of sessions, by session, and judges revisions by them. A line that several sessions claim is
+// one's: where the others have no line left, they are not tied by lines.
+func JudgedTies(ctx context.Context, index *db.DB, repo *git.Repo, all attribution.Revisions,
+	ids []string,
+) (map[string][]attribution.Tie, error) {
+	ties, err := index.TiesOfSessions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	asked := map[string]bool{}
+	for _, c := range all.Commits() {
+		asked[c.SHA] = true
+	}
+	claim := map[string]bool{} // commits of which lines are claimed
+	for _, of := range ties {
+		for _, t := range of {
+			if t.Lines > 0 && (asked[t.SHA] || all.IsDirect(t)) {
+				claim[t.SHA] = true
+			}
+		}
+	}
+	if err := settleLines(ctx, index, repo, slices.Sorted(maps.Keys(claim)), ties); err != nil {
+		return nil, err
+	}
+	all.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
+	return ties, nil
+}
+
+// settleLines counts for ties to some commits only the lines that no other session has.
+func settleLines(ctx context.Context, index *db.DB, repo *git.Repo, shas []string,
+	ties map[string][]attribution.Tie,
+) error {
+	wrote, err := index.LinesWritten(ctx, shas)
+	if err != nil {
+		return err
+	}
+	lineage, err := ReadLineage(ctx, index, repo, nil)
+	if err != nil {
+		return err
+	}
+	lines := map[string]map[string]int{}
+	for sha, records := range wrote {
+		if makers, _ := attribution.CredibleLines(records, lineage.Maker(sha)); len(makers) > 1 {
+			lines[sha] = attribution.CountLines(makers)
+		}
+	}
+	for id, of := range ties {
+		for i, t := range of {
+			if left := lines[t.SHA]; left != nil && t.Lines > 0 {
+				ties[id][i].Lines = min(t.Lines, left[id])
+			}
+		}
+	}
+	return nil
 }
 
 // CountTalked is how many sessions only talked meanwhile, of those that are neither purged nor among some that stand

@@ -112,7 +112,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		out.Order = result.Latest
 	}
 	if req.Commit != "" {
-		if err := tellOfCommit(ctx, index, hits, rev, req, &out); err != nil {
+		if err := tellOfCommit(ctx, index, repo, hits, rev, req, &out); err != nil {
 			return out, err
 		}
 	}

@@ -3,25 +3,25 @@ package recall
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // tellOfCommit says of a --commit how hits are tied to it, what it merged, and how many sessions only talked.
-func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, req Request,
-	out *result.Recall,
+func tellOfCommit(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found, asked attribution.Revisions,
+	req Request, out *result.Recall,
 ) error {
 	if !strings.Contains(req.Commit, "..") {
 		out.Merged = len(asked) - 1
 	}
-	err := markTies(ctx, index, hits, asked, req.Query)
+	err := markTies(ctx, index, repo, hits, asked, req.Query)
 	if err == nil {
 		out.Talked, err = commits.CountTalked(ctx, index, asked, idsOf(hits))
 	}
@@ -30,9 +30,10 @@ func tellOfCommit(ctx context.Context, index *db.DB, hits []Found, asked attribu
 
 // markTies says of hits behind commits how they are tied to those that are asked for, and where the part begins that
 // was captured at them. Without a query the strongest come first.
-func markTies(ctx context.Context, index *db.DB, hits []Found, asked attribution.Revisions, query string) error {
-	ties, err := index.TiesOfSessions(ctx, idsOf(hits))
-	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
+func markTies(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found, asked attribution.Revisions,
+	query string,
+) error {
+	ties, err := commits.JudgedTies(ctx, index, repo, asked, idsOf(hits))
 	for i, h := range hits {
 		hits[i].Tie = session.TieTalked
 		for _, t := range ties[h.ID] { // the latest first
