@@ -25,6 +25,8 @@ type Note struct {
 	Title   string // one line; "": the content's first one
 	Content string
 	Source  string // who or what it is from: "manual"
+
+	Supersedes, Rejects string // as of session.Memory
 }
 
 // What a note may hold.
@@ -44,6 +46,7 @@ func (e *NoteError) Error() string { return "save: " + e.reason }
 func (n Note) normalised() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	isText := !strings.Contains(n.Content, "\x00")
+	n.Rejects = oneLine(n.Rejects)
 	n.Content, n.Title, n.Source = strings.TrimSpace(session.PlainText(n.Content)), oneLine(n.Title), oneLine(n.Source)
 	reason := ""
 	switch {
@@ -55,6 +58,8 @@ func (n Note) normalised() (Note, error) {
 		reason = "the text holds NUL: it is no text"
 	case utf8.RuneCountInString(n.Title) > MaxTitle:
 		reason = fmt.Sprintf("the title has %d characters, of at most %d", utf8.RuneCountInString(n.Title), MaxTitle)
+	case utf8.RuneCountInString(n.Rejects) > MaxTitle:
+		reason = fmt.Sprintf("what is rejected has %d characters, of at most %d", utf8.RuneCountInString(n.Rejects), MaxTitle)
 	case len(n.Source) > MaxSource:
 		reason = fmt.Sprintf("the source has %d bytes, of at most %d", len(n.Source), MaxSource)
 	default:
@@ -72,7 +77,7 @@ type Saved struct {
 	Redacted map[string]int // replaced places, by rule
 }
 
-// Save appends a memory to the ledger. If the author has a memory with the same title and content that is
+// Save appends a memory to the ledger. If the author has a memory that says the same and is
 // not purged, Save returns that.
 func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 	n, err := n.normalised()
@@ -102,7 +107,9 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 // that it can't be the beginning of a secret. Then all is redacted again until nothing changes: in a cut text a rule
 // may find what it did not find before, and Save must compare and return what is stored.
 func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
-	out := Saved{Memory: session.Memory{Title: n.Title, Content: n.Content, Source: n.Source}, Redacted: map[string]int{}}
+	out := Saved{Memory: session.Memory{
+		Title: n.Title, Content: n.Content, Source: n.Source, Supersedes: n.Supersedes, Rejects: n.Rejects,
+	}, Redacted: map[string]int{}}
 	for range maxAttempts {
 		clean, report, err := c.Redactor.Apply(ctx, session.Entry{Memories: []session.Memory{out.Memory}})
 		if err != nil {
@@ -179,7 +186,11 @@ func (c *Capturer) appendNote(ctx context.Context, draft func(*state, time.Time)
 
 // memoryKey is a hash of what a memory says.
 func memoryKey(m session.Memory) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(m.Title), m.Title, m.Content))
+	text := fmt.Appendf(nil, "%d %s%s", len(m.Title), m.Title, m.Content)
+	if m.Supersedes != "" || m.Rejects != "" { // no content holds NUL
+		text = fmt.Appendf(text, "\x00%s\x00%s", m.Supersedes, m.Rejects)
+	}
+	sum := sha256.Sum256(text)
 	return string(sum[:16])
 }
 

@@ -29,21 +29,28 @@ type saveOptions struct {
 func newSaveCmd(app *App) *cobra.Command {
 	c := &saveOptions{}
 	cmd := &cobra.Command{
-		Use: "save [--title T] [--source S] [--record N] [TEXT|-]", Short: "save what was learned",
+		Use: "save [--title T] [--source S] [--supersedes ID] [--rejects ID|TEXT] [--record N] [TEXT|-]", Short: "save what was learned",
 		Long: `
 Saves a text of at most 64 KB as a memory in your ledger, redacted. Recall finds it at once, beside sessions, and sync shares it. Without TEXT a
 terminal opens git's editor; elsewhere, and with "-", the text is read from stdin. The title has at most 200 characters. It prints the memory as JSON on one line.
+
+With --supersedes it stands in the place of another memory: recall shows it alone, with what it said before. With --rejects it says what was tried
+and dropped, in a session, a memory or in words, and TEXT says why. Two memories with other values of one file, symbol or setting name each other.
 
 The same text under the same title is not stored again. The answer then names the stored memory, with "existing".
 
   git rekal save --title "Leeway of tokens" "30 s, because clocks differ."
   git rekal save --title "Release steps" - < notes.md
+  git rekal save --supersedes 01KJW4MN "60 s: the gate's clock lags."
+  git rekal save --rejects "Redis for sessions" "Nobody here can run it."
   git rekal save --record 42 --title "How the first migration failed"`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.note.Title, "title", "",
 		"the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
+	fs.StringVar(&c.note.Supersedes, "supersedes", "", "it stands in the place of the memory `ID`")
+	fs.StringVar(&c.note.Rejects, "rejects", "", "it says why `ID|TEXT` was dropped")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
 	return app.withOptions(cmd, c)
 }

@@ -7,6 +7,7 @@
 package curate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -29,6 +30,9 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	n capture.Note,
 ) (out result.Memory, secrets int, err error) {
 	c, err := w.Capturer(ctx, a)
+	if err == nil && n.Supersedes+n.Rejects != "" {
+		n, err = completeStates(ctx, w, n)
+	}
 	if err != nil {
 		return out, 0, err
 	}
@@ -37,9 +41,10 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 		return out, 0, err
 	}
 	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
+	var states result.States
 	err = w.CatchUpBriefly(ctx, nil)
-	if err == nil && saved.Existing {
-		err = readMemory(ctx, w, &row)
+	if err == nil {
+		states, err = readMemory(ctx, w, &row)
 	}
 	if err != nil { // what is stored is stored
 		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.AsNotInitialised(err)))
@@ -48,19 +53,52 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 		secrets += places
 	}
 	out = recall.MemoryOf(row)
-	out.Existing = saved.Existing
+	out.Existing, out.States = saved.Existing, states
 	return out, secrets, nil
 }
 
-// readMemory completes a memory that is known by its ID, where the tables have it.
-func readMemory(ctx context.Context, w *workspace.Workspace, row *db.MemoryRow) error {
-	return w.WithIndex(ctx, func(data *materialize.Reader) error {
-		found, ok, err := data.Memory(ctx, row.ID)
-		if ok && err == nil {
-			*row = found
+// completeStates completes the IDs that a note names. What it rejects may be a text.
+func completeStates(ctx context.Context, w *workspace.Workspace, n capture.Note) (capture.Note, error) {
+	if err := w.CatchUpBriefly(ctx, nil); err != nil {
+		return n, err
+	}
+	err := w.WithIndex(ctx, func(data *materialize.Reader) error {
+		names, err := data.Names(ctx, n.Supersedes, n.Rejects)
+		if err != nil {
+			return err
 		}
+		if id, err := names.CompleteID(n.Rejects); n.Rejects != "" && err == nil {
+			n.Rejects = id
+		}
+		if n.Supersedes == "" {
+			return nil
+		}
+		id, err := names.CompleteID(n.Supersedes)
+		if err != nil {
+			return fmt.Errorf("save: --supersedes: memory %w", err)
+		}
+		if _, ok, err := data.Memory(ctx, id); err != nil || !ok {
+			return cmp.Or(err, error(&name.UsageError{Err: fmt.Errorf("save: %q is no memory", n.Supersedes)}))
+		}
+		n.Supersedes = id
+		return nil
+	})
+	return n, w.AsNotInitialised(err)
+}
+
+// readMemory completes a memory that is known by its ID, where the tables have it, and reads its states.
+func readMemory(ctx context.Context, w *workspace.Workspace, row *db.MemoryRow) (states result.States, err error) {
+	err = w.WithIndex(ctx, func(data *materialize.Reader) error {
+		found, ok, err := data.Memory(ctx, row.ID)
+		if !ok || err != nil {
+			return err
+		}
+		*row = found
+		all, err := recall.StatesOf(ctx, data.DB, []string{row.ID})
+		states = all[row.ID]
 		return err
 	})
+	return states, err
 }
 
 // Marked is what became of a purge or restore.

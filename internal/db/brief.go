@@ -35,11 +35,16 @@ func (d *DB) SessionsEditing(ctx context.Context, paths []string) (by map[string
 	return by, sessions, err
 }
 
-// MemoriesNaming reads the memories in whose title or text one of some words stands, the latest first.
+// MemoriesNaming reads the memories in whose title or text one of some words stands, the latest first, without those in
+// whose place a later one stands.
 func (d *DB) MemoriesNaming(ctx context.Context, words []string, limit int) ([]MemoryRow, error) {
-	return memories(ctx, d, `id NOT IN (SELECT id FROM purged)
-		AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(coalesce(title, '') || ' ' || content, value) > 0)
-		ORDER BY ts DESC, id LIMIT ?`, words, limit)
+	own, err := d.OwnLedgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return memories(ctx, d, `id NOT IN (SELECT id FROM purged) AND id NOT IN (SELECT o.id`+superseding+`)
+		AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(coalesce(title, '') || ' ' || content, value) > 0)
+		ORDER BY ts DESC, id LIMIT ?3`, own, words, limit)
 }
 
 // LastActivity is when the latest session of an author took place, without some; the zero time where there is none.

@@ -20,7 +20,7 @@ func memories(ctx context.Context, q Querier, where string, args ...any) ([]Memo
 
 func (m *MemoryRow) columns() []any {
 	return asList(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS},
-		&m.ActorType, &m.Entry)
+		&m.ActorType, &m.Entry, textColumn{&m.Supersedes}, textColumn{&m.Rejects})
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -40,6 +40,34 @@ func (d *DB) Memory(ctx context.Context, id string) (m MemoryRow, ok bool, err e
 		return m, false, err
 	}
 	return all[0], true, nil
+}
+
+// superseding are the pairs of a memory o and the memory n in its place that count: n is not purged, and of the same
+// author, or of one of this clone (?1, in lower case). What others say of a memory is told, and hides nothing.
+const superseding = ` FROM memories n JOIN memories o ON o.id = n.supersedes WHERE n.id NOT IN (SELECT id FROM purged)
+	AND n.ts >= o.ts AND (lower(n.email) = lower(o.email) OR lower(n.email) IN (SELECT value FROM json_each(?1)))`
+
+// Superseding reads the memories in whose place later ones stand, each with the latest of these.
+func (d *DB) Superseding(ctx context.Context) (map[string]string, error) {
+	own, err := d.OwnLedgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return readMap[string, string](query(ctx, d, `SELECT o.id, n.id`+superseding+` ORDER BY n.ts, n.id`, own))
+}
+
+// MemoriesAbout reads the memories that are not purged and that supersede or reject one of some sessions and memories,
+// the latest first.
+func (d *DB) MemoriesAbout(ctx context.Context, ids []string) ([]MemoryRow, error) {
+	return memories(ctx, d, `id NOT IN (SELECT id FROM purged) AND id IN (
+		SELECT id FROM memories WHERE supersedes IN (SELECT value FROM json_each(?1))
+		UNION SELECT id FROM memories WHERE rejects IN (SELECT value FROM json_each(?1))) ORDER BY ts DESC, id`, ids)
+}
+
+// MemoriesOf reads the memories with these IDs that are not purged, the latest first.
+func (d *DB) MemoriesOf(ctx context.Context, ids []string) ([]MemoryRow, error) {
+	return memories(ctx, d, `id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM purged)
+		ORDER BY ts DESC, id`, ids)
 }
 
 // AppendMemories adds memories.

@@ -5,7 +5,7 @@ import "github.com/git-rekal/git-rekal/internal/session"
 // Version is the schema version of the index, to which each fact of sessions adds one. Any change of a table below, of
 // a blob that search keeps in one, of how text is tokenised or cut for a model, or of who is taken to speak raises it:
 // the index is then made anew.
-const Version = 18
+const Version = 19
 
 // vectorsSince is the oldest version of which the vectors, and what search keeps of them, read as this one's: they cost
 // much to make. A change of those raises it to Version.
@@ -60,7 +60,7 @@ CREATE TABLE checkpoint_sessions (
     PRIMARY KEY (checkpoint, n)) WITHOUT ROWID;
 CREATE TABLE memories (
     id TEXT PRIMARY KEY, email TEXT NOT NULL, title TEXT, content TEXT NOT NULL, source TEXT, ts INTEGER NOT NULL,
-    actor_type TEXT NOT NULL, entry TEXT NOT NULL) WITHOUT ROWID;
+    actor_type TEXT NOT NULL, entry TEXT NOT NULL, supersedes TEXT, rejects TEXT) WITHOUT ROWID;
 CREATE TABLE marks (id TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, ts INTEGER, email TEXT NOT NULL, oid TEXT NOT NULL);
 CREATE TABLE purged (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE private (id TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -268,7 +268,7 @@ func (t *takenOut) memory(m *session.Memory) (changed bool) {
 	if m.Content == session.Scrubbed {
 		return false
 	}
-	m.Title, m.Content, m.Source = "", session.Scrubbed, ""
+	m.Title, m.Content, m.Source, m.Supersedes, m.Rejects = "", session.Scrubbed, "", "", ""
 	t.memories++
 	t.changed = true
 	return true

@@ -296,7 +296,11 @@ func (s *store) rename(entries []entry) {
 			}
 		}
 		for i := range e.Memories {
-			e.Memories[i].ID = s.claims.name(e.Memories[i].ID, author)
+			m := &e.Memories[i]
+			m.ID, m.Supersedes = s.claims.name(m.ID, author), s.claims.refer(m.Supersedes, author)
+			if session.IsID(m.Rejects) {
+				m.Rejects = s.claims.refer(m.Rejects, author)
+			}
 		}
 		for i := range e.Wrote {
 			w := &e.Wrote[i]

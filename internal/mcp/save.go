@@ -18,6 +18,9 @@ type saveInput struct {
 	Content string `json:"content" jsonschema:"the text, at most 64 KB: what was decided or learned, and why"`
 	Title   string `json:"title,omitempty" jsonschema:"one line of at most 200 characters; it weighs more than the text (default: the text's first line)"`
 	Source  string `json:"source,omitempty" jsonschema:"who or what it is from (default: the client's name)"`
+
+	Supersedes string `json:"supersedes,omitempty" jsonschema:"ID of the memory that it replaces"`
+	Rejects    string `json:"rejects,omitempty" jsonschema:"what was tried and dropped: a text, or an ID; content says why"`
 }
 
 func saveTool() *sdk.Tool {
@@ -37,7 +40,10 @@ func saveTool() *sdk.Tool {
 }
 
 func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput) (*sdk.CallToolResult, any, error) {
-	note := capture.Note{Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, clientName(req))}
+	note := capture.Note{
+		Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, clientName(req)),
+		Supersedes: in.Supersedes, Rejects: in.Rejects,
+	}
 	out, err := t.inRepository(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
 		if err := cmp.Or(w.CheckReady(), checkMayWrite(w)); err != nil {
 			return "", err

@@ -119,6 +119,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if hits, out.Filters.Files, err = touchingFiles(ctx, index, req.Files, hits); err != nil {
 		return out, err
 	}
+	if req.IDs == nil {
+		if hits, err = foldSuperseded(ctx, index, filter, hits); err != nil {
+			return out, err
+		}
+	}
 	out.Total = len(hits)
 	if req.Query == "" && req.IDs == nil && req.Title == "" && !req.Apart {
 		if hits, err = foldAlike(ctx, index, hits); err != nil {
@@ -446,6 +451,13 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 				return nil, err
 			}
 		}
+	}
+	said, err := StatesOf(ctx, index, idsOf(hits))
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].States = said[out[i].ID]
 	}
 	return out, markReverted(ctx, repo, req, facets, became, out)
 }

@@ -84,7 +84,12 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 		shown := MemoryOf(m)
 		shown.Content = m.Content
 		signed, err := index.Trust(ctx, []string{id})
+		if err != nil {
+			return nil, nil, err
+		}
 		shown.Signature = signed[id].String()
+		said, err := StatesOf(ctx, index, []string{id})
+		shown.States = said[id]
 		return nil, &shown, err
 	}
 	s, err := readPage(ctx, index, repo, id, p)
@@ -100,7 +105,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 func MemoryOf(m db.MemoryRow) result.Memory {
 	return result.Memory{
 		Schema: result.Schema, ID: m.ID, Kind: db.KindMemory, Title: m.Title, Author: m.Email, Actor: m.ActorType,
-		Source: m.Source, CapturedAt: result.Time(m.TS),
+		Source: m.Source, CapturedAt: result.Time(m.TS), States: result.States{Rejects: m.Rejects},
 	}
 }
 

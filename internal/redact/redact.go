@@ -279,7 +279,7 @@ func texts(e *session.Entry) (out []*text, made []madeTitle) {
 	for i := range e.Memories {
 		m := &e.Memories[i]
 		add(InMemory, text{title: true}, &m.Title) // an agent may have cut it from the content
-		add(InMemory, text{}, &m.Content, &m.Source)
+		add(InMemory, text{}, &m.Content, &m.Source, &m.Rejects)
 	}
 	return out, made
 }

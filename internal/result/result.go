@@ -235,6 +235,8 @@ type Hit struct {
 
 	Reverted []Reverted `json:"reverted,omitempty"` // those of its commits that a later one took back
 
+	States
+
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
 	Files      []string `json:"files,omitempty"`      // the first few that it changed
@@ -276,6 +278,42 @@ type Memory struct {
 	Source     string `json:"source,omitempty"`
 	CapturedAt string `json:"captured_at"`
 	Existing   bool   `json:"existing,omitempty"` // of save: it was there, and nothing was stored
+
+	States
+}
+
+// States is what memories say of one another, and of sessions.
+type States struct {
+	Rejects      string `json:"rejects,omitempty"`       // of a memory: the text or ID of what was tried and dropped
+	Supersedes   []Said `json:"supersedes,omitempty"`    // the memories in whose place it stands, the latest first
+	SupersededBy []Said `json:"superseded_by,omitempty"` // the memories that say to stand in its place
+	RejectedBy   []Said `json:"rejected_by,omitempty"`   // the memories that say it was dropped
+	Differs      []Said `json:"differs,omitempty"`       // memories with another value of the same file, symbol or setting
+}
+
+// Said is what a memory says, in one line.
+type Said struct {
+	ID     string `json:"id"`
+	Author string `json:"author"`
+	At     string `json:"at"`
+	Text   string `json:"text"` // its title, or the words that differ
+}
+
+// Lines are the states as people and agents read them, each on one line. Short is how an ID is shown.
+func (s States) Lines(short func(id string) string) (out []string) {
+	add := func(what string, all []Said) {
+		for _, one := range all {
+			out = append(out, fmt.Sprintf("%s %.10s, %s: %s", what, one.At, short(one.ID), one.Text))
+		}
+	}
+	if s.Rejects != "" {
+		out = append(out, "rejects: "+s.Rejects)
+	}
+	add("supersedes", s.Supersedes)
+	add("superseded", s.SupersededBy)
+	add("rejected", s.RejectedBy)
+	add("differs from", s.Differs)
+	return out
 }
 
 // Import is what `git rekal import` took over from one source.

@@ -108,6 +108,14 @@ func checkID(id string) error {
 	return nil
 }
 
+// checkOptionalID is checkID where there is one.
+func checkOptionalID(id string) error {
+	if id == "" {
+		return nil
+	}
+	return checkID(id)
+}
+
 // isEnumWord takes a word of an enumeration, of which a later version may know more; one that is not known does no
 // harm.
 func isEnumWord(s string) bool {

@@ -282,7 +282,8 @@ func (d *decoder) memory(m session.Memory) error {
 	d.e.Memories = append(d.e.Memories, m)
 	return cmp.Or(
 		checkID(m.ID), checkText("title", m.Title, maxLine), checkText("content", m.Content, maxText),
-		checkNames(field{"source", m.Source}, field{"actor_type", m.ActorType}),
+		checkNames(field{"source", m.Source}, field{"actor_type", m.ActorType}, field{"rejects", m.Rejects}),
+		checkOptionalID(m.Supersedes),
 	)
 }
 

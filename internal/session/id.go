@@ -62,3 +62,9 @@ func derive(ts time.Time, parts ...string) string {
 	copy(id[6:], h.Sum(nil)[:10])
 	return id.String()
 }
+
+// IsID reports whether a text is an ID as a ledger has it.
+func IsID(text string) bool {
+	_, err := ulid.ParseStrict(text)
+	return err == nil
+}

@@ -202,11 +202,26 @@ type Memory struct {
 	Source    string    `json:"source,omitzero"`
 	TS        time.Time `json:"ts"`
 	ActorType string    `json:"actor_type,omitzero"`
+
+	Supersedes string `json:"supersedes,omitzero"` // the ID of a memory in whose place this one stands
+	// what was tried and dropped: the ID of a session or memory, or a text on one line
+	Rejects string `json:"rejects,omitzero"`
+}
+
+// RejectedText is what a memory says was dropped, where that is a text.
+func (m Memory) RejectedText() string {
+	if IsID(m.Rejects) {
+		return ""
+	}
+	return m.Rejects
 }
 
 // AsSession is a memory as those take it who look for words: a session of one turn.
 func (m Memory) AsSession() Session {
 	turn := Turn{Role: RoleHuman, TS: m.TS, Content: m.Content}
+	if text := m.RejectedText(); text != "" {
+		turn.Content += "\nRejected: " + text
+	}
 	if m.ActorType == ActorAgent {
 		turn.Role = RoleAssistant
 	}

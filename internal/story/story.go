@@ -159,8 +159,10 @@ func (t *builder) addMemory(ctx context.Context, id string) error {
 	}
 	m := recall.MemoryOf(row)
 	m.Content = row.Content
+	said, err := recall.StatesOf(ctx, t.index, []string{id})
+	m.States = said[id]
 	t.out.Memories = append(t.out.Memories, m)
-	return nil
+	return err
 }
 
 // addRevision adds the commits of a revision or range.

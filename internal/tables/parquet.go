@@ -77,7 +77,7 @@ var exportedTables = []exportedTable{
 		"checkpoint_sessions", "checkpoint_sessions" + ofSession + " JOIN checkpoints c ON c.id = t.checkpoint_id", "c.ts",
 		"t.*", "", "checkpoint_id, session_id", false,
 	},
-	{"memories", "memories t", "t.ts", "t.*", "title, content", "id", false},
+	{"memories", "memories t", "t.ts", "t.*", "title, content, rejects", "id", false},
 	{
 		"lines", "wrote" + ofSession, "t.ts", "t.*, " + countRanges + " AS line_count", "",
 		"git_sha, path, session_id, ts, lines", false,

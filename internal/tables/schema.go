@@ -25,7 +25,7 @@ type table struct {
 }
 
 // version is the version of both database files. Any change of a table below raises it: then the files are made anew.
-func version() int { return 27 + len(session.AllFacts()) }
+func version() int { return 28 + len(session.AllFacts()) }
 
 func schemaOf(kind materialize.SQLFile) schema {
 	if kind == materialize.IndexDB {
@@ -67,7 +67,8 @@ CREATE TABLE checkpoint_sessions (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, tie VARCHAR);
 CREATE TABLE memories (
     id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, title VARCHAR, content VARCHAR NOT NULL,
-    source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL, entry VARCHAR NOT NULL);
+    source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL, entry VARCHAR NOT NULL,
+    supersedes VARCHAR, rejects VARCHAR);
 CREATE TABLE marks (
     id VARCHAR NOT NULL, kind VARCHAR NOT NULL, n INTEGER NOT NULL, ts TIMESTAMP, user_email VARCHAR NOT NULL);
 CREATE TABLE rewrites (
@@ -158,8 +159,8 @@ var (
 		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= ` + db.WeakTie + `, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t
 			WHERE t.session = l.session AND t.sha = c.sha) AS tie FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint) ORDER BY checkpoint, n`, columnReader("ttbT")},
 		{
-			"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`,
-			columnReader("tttttMtt"),
+			"memories", `SELECT id, email, title, content, source, ts, actor_type, entry, supersedes, rejects FROM memories ORDER BY id`,
+			columnReader("tttttMtttt"),
 		},
 		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columnReader("ttiMt")},
 		{"rewrites", `SELECT old, new, ts, email, entry, n FROM rewrites ORDER BY rowid`, columnReader("ttMtti")},

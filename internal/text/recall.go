@@ -112,6 +112,9 @@ func (p *page) writeHit(rank int, h result.Hit) {
 	for _, r := range h.Reverted {
 		p.writeLine(in, more, printableSpan(yellow, r.String()))
 	}
+	for _, line := range h.Lines(p.id) {
+		p.writeLine(in, more, printableSpan(yellow, line))
+	}
 	p.writePassage(in, h)
 	if files := firstFiles(h); len(files) > 0 {
 		p.writeLine(in, in, files...)

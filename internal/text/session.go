@@ -159,6 +159,9 @@ func Memory(look Look, m result.Memory) string {
 	p.writeLine("", "  ", printableSpan(bold, cmp.Or(m.Title, "(no title)")))
 	p.writeLine("", "  ", p.joinFacts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""),
 		m.Signature, m.Source)...)
+	for _, line := range m.Lines(p.id) {
+		p.writeLine("", "  ", printableSpan(yellow, line))
+	}
 	p.blankLine()
 	p.writeLines("", m.Content)
 	return p.String()

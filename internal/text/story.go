@@ -348,6 +348,9 @@ func (p *storyPage) writeMemory(m result.Memory) {
 	p.writeFact("Title", cmp.Or(m.Title, "(no title)"))
 	p.writeFact("Author", p.personAndAddress(m.Author, ""))
 	p.writeLine("Date:   ", "        ", p.beginTime(m.CapturedAt)...)
+	for _, line := range m.Lines(p.id) {
+		p.writeLine("State:  ", "        ", printableSpan(unstyled, line))
+	}
 	p.blankLine()
 	if p.view != Stat {
 		p.marginBlock(unstyled, "    ", "    ", m.Content)

@@ -240,6 +240,10 @@ func (it Item) essentialMarks() (out string) {
 		is   bool
 		name string
 	}{
+		{it.Rejects != "", "rejects " + session.Shorten(inLine(it.Rejects), statedSize)},
+		{len(it.SupersededBy) > 0, "superseded"},
+		{len(it.RejectedBy) > 0, "rejected" + firstSaid(it.RejectedBy)},
+		{len(it.Differs) > 0, "differs from" + firstSaid(it.Differs)},
 		{it.Weak, "weak"},
 		{it.Tie != "", it.Tie},
 		{it.Signature != "", it.Signature},
@@ -251,6 +255,17 @@ func (it Item) essentialMarks() (out string) {
 		}
 	}
 	return out
+}
+
+// statedSize is how many characters a mark has of what a memory says.
+const statedSize = 80
+
+// firstSaid is what the latest of some memories says, with its day.
+func firstSaid(all []result.Said) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %.10s (%s): %s", all[0].At, all[0].ID, session.Shorten(inLine(all[0].Text), statedSize))
 }
 
 // address is what the input id takes: with the turn that matched.
