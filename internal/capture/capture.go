@@ -46,6 +46,7 @@ type Capturer struct {
 	CI       bool                     // nobody sits at the keyboard
 	Without  Excluded                 // what is not captured
 	Private  Private                  // what is stored in a ledger that is never sent
+	Notes    Notes                    // what agents noted in files
 	NameRepo func(root string) string // transcript.Options.NameRepo
 	Hold     Hold                     // nil: nobody decides meanwhile
 	From     []string                 // absolute former paths of the worktree, whose transcripts count, too
@@ -142,7 +143,8 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry,
 		error,
 	) {
-		return g.planCapture(ctx, via, rewrites)
+		drafts, err := g.planCapture(ctx, via, rewrites)
+		return g.withNotes(ctx, drafts, err)
 	})
 }
 
@@ -157,7 +159,10 @@ func (c *Capturer) RecordArrived(ctx context.Context) (Outcome, error) {
 // Import captures everything that the agents recorded so far, and ties each session to
 // the commits that it plausibly made.
 func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
-	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.planImport(ctx) })
+	return c.captureInRounds(ctx, c.Agents, func(g *collector) ([]session.Entry, error) {
+		drafts, err := g.planImport(ctx)
+		return g.withNotes(ctx, drafts, err)
+	})
 }
 
 // captureInRounds captures in rounds, so that memory is bounded: a round keeps so much new text, and reads so much
@@ -394,7 +399,7 @@ func (g *collector) redactDrafts(ctx context.Context,
 ) (records, private []ledger.Record, err error) {
 	drafts, apart := g.splitPrivate(drafts)
 	for i, d := range drafts {
-		if d.Needs == "" && slices.ContainsFunc(d.Sessions, saysTerms) {
+		if d.Needs == "" && (slices.ContainsFunc(d.Sessions, saysTerms) || slices.ContainsFunc(d.Memories, isOfNotes)) {
 			drafts[i].Needs = versionWithTies
 		}
 	}
@@ -420,6 +425,8 @@ func (g *collector) redactDrafts(ctx context.Context,
 func saysTerms(s session.Session) bool {
 	return slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Terms != "" })
 }
+
+func isOfNotes(m session.Memory) bool { return m.At > 0 }
 
 // redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later
 // entry calls a secret is redacted in the earlier ones, too.

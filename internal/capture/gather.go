@@ -48,7 +48,8 @@ type collector struct {
 	done    []*reading
 	out     Outcome
 
-	privateKin []session.NativeRef // sessions that private ones are known to have begun
+	privateKin   []session.NativeRef // sessions that private ones are known to have begun
+	privateNotes map[string]bool     // IDs of notes that are not sent
 
 	edits *editStore
 	// time of the earliest edit that was not known before: commits made later are compared again

@@ -209,6 +209,9 @@ func (st *state) applyNotes(e session.Entry) {
 	for _, m := range e.Memories {
 		key := memoryKey(m)
 		st.Memories[key] = insertSorted(st.Memories[key], m.ID)
+		if m.At > 0 {
+			st.Memories[noteKey(m)] = insertSorted(st.Memories[noteKey(m)], m.ID)
+		}
 	}
 	for i, m := range slices.Concat(e.Purges, e.Restores) {
 		t := st.Marks[m.ID]

@@ -17,6 +17,7 @@ type Preview struct {
 	Bytes    int           // of the segments
 	Parts    []Part        // what is new of each session, in the ledger's order
 	Findings []redact.Mark // what was taken out
+	Notes    []NoteKept    // all that agents noted in files, as it would be kept
 }
 
 // Part is what is new of a session.
@@ -47,13 +48,16 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	} else {
 		drafts, err = g.planCapture(ctx, via, nil)
 	}
-	if err != nil {
+	before := g.st.Notes
+	if drafts, err = g.withNotes(ctx, drafts, err); err != nil {
 		return Preview{}, err
 	}
 	if g.edits.failed != nil {
 		g.out.Warnings = append(g.out.Warnings, g.edits.failed)
 	}
-	return g.preview(ctx, drafts)
+	out, err := g.preview(ctx, drafts)
+	out.Notes = g.keptNotes(before)
+	return out, err
 }
 
 // noBound is larger than any transcript, and does not overflow when a size is added.

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,10 +12,11 @@ import (
 
 // splitPrivate splits entries into those that may be sent and private ones, which isPrivate marks.
 func (g *collector) splitPrivate(drafts []session.Entry) (split []session.Entry, isPrivate []bool) {
-	if len(g.Private.Sessions) == 0 {
+	if len(g.Private.Sessions)+len(g.privateNotes) == 0 {
 		return drafts, make([]bool, len(drafts))
 	}
 	private := g.privateIDs()
+	maps.Copy(private, g.privateNotes)
 	for _, d := range drafts {
 		rest, those := d.Split(func(id string) bool { return private[id] })
 		for i, e := range []session.Entry{those, rest} {

@@ -39,6 +39,7 @@ type state struct {
 	Others   map[string]bool               // see transcript.Options.OtherRepos
 	Known    map[string][]byte             // by agent: transcript.Env.LocateState
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
+	Notes    map[string]NoteFile           `cbor:",omitempty"` // files of notes, by path; see notefiles.go
 
 	born string                    // of the database that it was read from; see statedb.Text
 	byID map[string]*ledgerSession // see sessionByID
@@ -107,7 +108,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	}
 	// If the cache can't be continued, drop the stamps of files, too: turns that a lost tip held must be stored again.
 	fresh := newState()
-	fresh.Others, fresh.Known, fresh.born = st.Others, st.Known, st.born
+	fresh.Others, fresh.Known, fresh.Notes, fresh.born = st.Others, st.Known, st.Notes, st.born
 	var err error
 	for _, from := range []*state{st, fresh} {
 		if from.isFarBehind(ctx, repo, tips, most) {

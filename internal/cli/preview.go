@@ -62,6 +62,9 @@ func previewOf(p capture.Preview) result.Preview {
 			Turns: s.Turns, Tools: s.ToolCalls, Private: s.Private,
 		})
 	}
+	for _, n := range p.Notes {
+		out.Notes = append(out.Notes, result.PreviewNote(n))
+	}
 	for _, f := range p.Findings {
 		out.Redacted[f.Rule]++
 		out.Findings = append(out.Findings, doctor.FindingOf(f))
@@ -73,10 +76,13 @@ func previewOf(p capture.Preview) result.Preview {
 const shownSessions = 30
 
 func previewText(p capture.Preview, findings []result.Finding, values bool) string {
-	if len(p.Parts) == 0 && p.Links == 0 {
-		return "nothing new to store\n"
-	}
 	var b strings.Builder
+	isNew := func(n capture.NoteKept) bool { return n.New }
+	if len(p.Parts) == 0 && p.Links == 0 && !slices.ContainsFunc(p.Notes, isNew) {
+		b.WriteString("nothing new to store\n")
+		writeNotes(&b, p.Notes)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", captureCounts(p.Outcome), session.CountNoun(p.Files, "file"),
 		formatSize(p.Bytes))
 	if p.Links > 0 {
@@ -90,6 +96,7 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 	for _, source := range slices.Sorted(maps.Keys(sources)) {
 		writeSource(&b, source, sources[source], short)
 	}
+	writeNotes(&b, p.Notes)
 	if len(findings) == 0 {
 		b.WriteString("\nnothing to redact\n")
 		return b.String()
@@ -99,6 +106,30 @@ func previewText(p capture.Preview, findings []result.Finding, values bool) stri
 	b.WriteString("\nTo store a text that is no secret: git config --add rekal.redact.allow REGEX\nTo leave out more of what you type: put it between <private> and </private>\n")
 	return b.String()
 }
+
+// writeNotes lists what agents noted in files, and whether it is sent.
+func writeNotes(b *strings.Builder, all []capture.NoteKept) {
+	stay := slices.ContainsFunc(all, func(n capture.NoteKept) bool { return n.Private })
+	if len(all) > 0 {
+		fmt.Fprintf(b, "\nagents noted %s:\n", session.CountNoun(len(all), "section"))
+	}
+	for _, n := range all {
+		note := ""
+		if n.New {
+			note = ", new"
+		}
+		if n.Private {
+			note += ", stays in this clone"
+		}
+		fmt.Fprintf(b, "    %s%s\n", printable(n.Source), note)
+	}
+	if stay {
+		b.WriteString("    " + notesStay + "\n")
+	}
+}
+
+// notesStay says how notes are sent, or left alone.
+const notesStay = `"git config rekal.memoryFiles true" has notes sent with the ledger; with false none are read`
 
 func groupBy[T any](all []T, by func(T) string) map[string][]T {
 	out := map[string][]T{}

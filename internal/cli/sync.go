@@ -77,6 +77,7 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
 		return err
 	}
+	app.hintNotesStay(ctx, w, author)
 	if err := app.mendFutureDate(ctx, author); err != nil {
 		return err
 	}
@@ -86,6 +87,16 @@ func (c *syncOptions) run(ctx context.Context, app *App) error {
 	}
 	return errors.Join(unshared, capture.UpdateCache(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author),
 		app.warnForeignSignatures(ctx, w, author))
+}
+
+// hintNotesStay says that notes of agents are not sent, where nobody has decided that.
+func (app *App) hintNotesStay(ctx context.Context, w *workspace.Workspace, author workspace.Author) {
+	if author.Config.NotesSent || author.Config.NotesOff {
+		return
+	}
+	if n := capture.NotesHere(ctx, w.RekalDir()); n > 0 {
+		app.hint(fmt.Sprintf("%s of agents' notes: %s", session.CountNoun(n, "section"), notesStay))
+	}
 }
 
 // warnForeignSignatures says that somebody else's key signed what is in one's own ledger.

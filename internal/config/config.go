@@ -36,6 +36,10 @@ type Config struct {
 
 	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
+	// rekal.memoryFiles: what agents noted in files is sent with the ledger; false: it is not even captured. Where nobody
+	// said, it is captured and stays in this clone.
+	NotesSent, NotesOff bool
+
 	Sign           bool // rekal.sign, else commit.gpgSign: whether commits of the ledger are signed
 	OnlyVerified   bool // rekal.require is "verified": agents are told nothing else
 	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
@@ -312,6 +316,10 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		if c.OnlyVerified = v == "verified"; !c.OnlyVerified {
 			r.addFault("require", v, `is not "verified"`)
 		}
+	}
+	if _, ok := r.value("memoryfiles"); ok {
+		c.NotesSent = r.boolOr("memoryfiles", false)
+		c.NotesOff = !c.NotesSent
 	}
 	c.Remote, _ = r.value("remote")
 	c.Trailer, _ = r.value("trailer")

@@ -510,6 +510,14 @@ type Preview struct {
 	Store    []PreviewSession `json:"store"`
 	Redacted map[string]int   `json:"redacted"` // places, by rule
 	Findings []Finding        `json:"findings"`
+	Notes    []PreviewNote    `json:"notes,omitempty"` // all that agents noted in files
+}
+
+// PreviewNote is a section of notes that the ledger holds, or would.
+type PreviewNote struct {
+	Source  string `json:"source"`
+	Private bool   `json:"private,omitempty"` // as of a Hit
+	New     bool   `json:"new,omitempty"`
 }
 
 // PreviewSession is what is new of a session.

@@ -206,6 +206,7 @@ type Memory struct {
 	Supersedes string `json:"supersedes,omitzero"` // the ID of a memory in whose place this one stands
 	// what was tried and dropped: the ID of a session or memory, or a text on one line
 	Rejects string `json:"rejects,omitzero"`
+	At        int       `json:"at,omitzero"` // of a section of an agent's notes: orders those of a file; else 0
 }
 
 // RejectedText is what a memory says was dropped, where that is a text.
@@ -305,6 +306,7 @@ type Entry struct {
 func (e Entry) Split(isSelected func(id string) bool) (rest, selected Entry) {
 	rest = e
 	rest.Sessions, selected.Sessions = split(e.Sessions, func(s Session) bool { return isSelected(s.ID) })
+	rest.Memories, selected.Memories = split(e.Memories, func(m Memory) bool { return isSelected(m.ID) })
 	rest.Purges, selected.Purges = split(e.Purges, func(m Mark) bool { return isSelected(m.ID) })
 	rest.Restores, selected.Restores = split(e.Restores, func(m Mark) bool { return isSelected(m.ID) })
 	rest.Wrote, selected.Wrote = split(e.Wrote, func(w Wrote) bool { return isSelected(w.Session) })

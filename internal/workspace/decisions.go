@@ -74,7 +74,8 @@ func (w *Workspace) holdFor(ctx context.Context, a *Author, c *capture.Capturer)
 // applyDecisions tells a capturer what is not captured, and what is not sent.
 func (w *Workspace) applyDecisions(ctx context.Context, a Author, c *capture.Capturer) (err error) {
 	c.Without, c.Private.Sessions = exclusionsOf(a.Config), nativeRefs(a.Config.Private)
-	if len(a.Config.Private) > 0 && c.Private.Ledger == nil {
+	c.Notes = capture.Notes{Off: a.Config.NotesOff, Sent: a.Config.NotesSent}
+	if c.Private.Ledger == nil && (len(a.Config.Private) > 0 || w.private != nil || c.KeepsNotesHere()) {
 		c.Private.Ledger, err = w.EnsurePrivateLedger(ctx, a)
 	}
 	return err

@@ -400,6 +400,7 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: exclusionsOf(a.Config),
 		Private: capture.Private{Sessions: nativeRefs(a.Config.Private)}, NameRepo: w.pathInGroup(),
+		Notes: capture.Notes{Off: a.Config.NotesOff, Sent: a.Config.NotesSent},
 	}
 }
 

@@ -1,0 +1,177 @@
+// Package notes takes apart the files in which agents keep notes, puts them together again, and says which things that
+// a note names are still in the code.
+//
+// In: the text of a file, versions of its sections, a repository. Out: sections, whose texts together are the file to
+// the byte; a text that two changed; what a note names, and since which commit that is gone. It writes nothing. Where
+// agents keep notes says package transcript; what of them goes into the ledger says capture.
+package notes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Section is what a file of notes says under one heading.
+type Section struct {
+	Source string // names it: "claude-code:MEMORY.md#Building"
+	Title  string // the heading; without one the name that the file gives itself, or the file's
+	Text   string // all of it, with the heading
+}
+
+// Split takes a file apart. A section begins at a heading, of the first two levels or as deep as said; one that says
+// nothing but headings goes on with the next. Headings in a fenced block are none.
+func Split(agent, file, text string, deep int) (out []Section) {
+	begin, heading, says := 0, "", false
+	add := func(end int) {
+		s := Section{Title: heading, Text: text[begin:end]}
+		if s.Title == "" {
+			s.Title = ownName(text, file)
+		}
+		s.Source = agent + ":" + file
+		if heading != "" {
+			s.Source += "#" + heading
+		}
+		out = append(out, s.apartFrom(out))
+		begin, says = end, false
+	}
+	at, fence := frontMatter(text), ""
+	for line := range strings.Lines(text[at:]) {
+		bare := strings.TrimSpace(line)
+		h := headingOf(bare, deep)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(bare, fence) {
+				fence = ""
+			}
+		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
+			fence, says = bare[:3], true
+		case h != "":
+			if says {
+				add(at)
+			}
+			heading = h
+		default:
+			says = says || bare != ""
+		}
+		at += len(line)
+	}
+	if begin < len(text) {
+		add(len(text))
+	}
+	return out
+}
+
+// Depth is how deep headings begin sections in the notes of an agent: those of Codex have a group each.
+func Depth(agent string) int {
+	if agent == "codex" {
+		return 1
+	}
+	return 2
+}
+
+// apartFrom is the section under a name that none before it has.
+func (s Section) apartFrom(before []Section) Section {
+	name := s.Source
+	for n := 2; hasSource(before, s.Source); n++ {
+		s.Source = fmt.Sprintf("%s (%d)", name, n)
+	}
+	return s
+}
+
+func hasSource(all []Section, source string) bool {
+	for _, s := range all {
+		if s.Source == source {
+			return true
+		}
+	}
+	return false
+}
+
+// headingOf is the text of a heading that is at most so deep; "" for another line.
+func headingOf(line string, deep int) string {
+	text := strings.TrimLeft(line, "#")
+	if level := len(line) - len(text); level == 0 || level > deep || !strings.HasPrefix(text, " ") {
+		return ""
+	}
+	return session.Truncate(session.OneLine(strings.TrimRight(text, "# ")), session.MaxTitle)
+}
+
+// frontMatter is where the text behind the front matter begins.
+func frontMatter(text string) int {
+	if !strings.HasPrefix(text, "---\n") && !strings.HasPrefix(text, "---\r\n") {
+		return 0
+	}
+	at := 0
+	for line := range strings.Lines(text) {
+		at += len(line)
+		if at > len(line) && strings.TrimSpace(line) == "---" {
+			return at
+		}
+	}
+	return 0
+}
+
+// ownName is what a file calls itself in its front matter, or its name.
+func ownName(text, file string) string {
+	for line := range strings.Lines(text[:frontMatter(text)]) {
+		if name, ok := strings.CutPrefix(line, "name:"); ok && strings.TrimSpace(name) != "" {
+			return session.Truncate(session.OneLine(strings.Trim(strings.TrimSpace(name), `"'`)), session.MaxTitle)
+		}
+	}
+	return strings.TrimSuffix(file, ".md")
+}
+
+// Parse takes the source of a section apart; ok is false for that of any other memory.
+func Parse(source string) (agent, file, heading string, ok bool) {
+	agent, rest, ok := strings.Cut(source, ":")
+	file, heading, _ = strings.Cut(rest, "#")
+	return agent, file, heading, ok && strings.HasSuffix(file, ".md")
+}
+
+// NamesFolder reports whether a section of notes of all repositories is of one of some folders alone, by the line that
+// Codex gives to each group: "applies_to: cwd=FOLDER; …".
+func NamesFolder(text string, folders []string) bool {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "applies_to:")
+		if !ok {
+			continue
+		}
+		rest, _, _ = strings.Cut(rest, ";")
+		named := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "cwd="))
+		for _, f := range folders {
+			if named == f || strings.HasPrefix(named, f+"/") && !strings.ContainsAny(named, " ,") {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// HasConflict reports whether a text holds a conflict that somebody has still to resolve.
+func HasConflict(text string) bool {
+	text = "\n" + text
+	return strings.Contains(text, "\n<<<<<<< ") && strings.Contains(text, "\n=======\n") &&
+		strings.Contains(text, "\n>>>>>>> ")
+}
+
+// The lines around notes of somebody else.
+const (
+	othersBegin = "<!-- git-rekal: notes of "
+	othersEnd   = "<!-- git-rekal: end of notes of "
+	commentEnd  = " -->"
+)
+
+// WithoutOthers parts a file's own text from what `git rekal memory pull --from` put behind it.
+func WithoutOthers(text string) (own, others string) {
+	at := strings.Index("\n"+text, "\n"+othersBegin)
+	if at < 0 {
+		return text, ""
+	}
+	if at > 0 && text[at-1] == '\n' && (at == 1 || text[at-2] == '\n') {
+		at-- // the empty line before it is its own
+	}
+	return text[:at], text[at:]
+}

@@ -1,0 +1,64 @@
+package notes_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/notes"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		deep       int
+		want       []string // sources without the agent, and titles
+	}{
+		{"empty", "", 2, nil},
+		{"no heading", "- use tabs\n", 2, []string{"a.md|a"}},
+		{"name", "---\nname: role of the user\ntype: user\n---\nA gopher.\n", 2, []string{"a.md|role of the user"}},
+		{"front matter and heading", "---\nname: x\n---\n\n# Role\nA gopher.\n", 2, []string{"a.md#Role|Role"}},
+		{"index", "# Memory\n\n## Build\nmake\n\n## Test\nmake test\n", 2, []string{"a.md#Build|Build", "a.md#Test|Test"}},
+		{"before", "Read me.\n## Build ##\nmake", 2, []string{"a.md|a", "a.md#Build|Build"}},
+		{"twice", "## N\n1\n## N\n2\n", 2, []string{"a.md#N|N", "a.md#N (2)|N"}},
+		{"fence", "## A\n```sh\n# no heading\n```\nb\n", 2, []string{"a.md#A|A"}},
+		{"deeper", "## A\nx\n### B\ny\n", 2, []string{"a.md#A|A"}},
+		{"groups", "# G1\nx\n## T\ny\n# G2\nz\n", 1, []string{"a.md#G1|G1", "a.md#G2|G2"}},
+		{"no space", "#hashtag\n##A\n", 2, []string{"a.md|a"}},
+		{"CRLF", "## A\r\nx\r\n## B\r\ny\r\n", 2, []string{"a.md#A|A", "a.md#B|B"}},
+		{"open front matter", "---\nname: x\n## A\n", 2, []string{"a.md|a", "a.md#A|A"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			whole := ""
+			for _, s := range notes.Split("agent", "a.md", c.text, c.deep) {
+				source, _ := strings.CutPrefix(s.Source, "agent:")
+				got, whole = append(got, source+"|"+s.Title), whole+s.Text
+			}
+			harness.Equal(t, "sections", c.want, got)
+			harness.Equal(t, "together", c.text, whole)
+		})
+	}
+}
+
+func TestWithoutOthers(t *testing.T) {
+	for _, own := range []string{"", "# A\n", "no newline"} {
+		block := "\n<!-- git-rekal: notes of b@c.d -->\nx\n<!-- git-rekal: end of notes of b@c.d -->\n"
+		if own == "no newline" {
+			block = "\n" + block
+		}
+		got, others := notes.WithoutOthers(own + block)
+		harness.Equal(t, "own", own, strings.TrimSuffix(got, "\n")+strings.Repeat("\n", strings.Count(own, "\n")))
+		harness.Equal(t, "together", own+block, got+others)
+	}
+}
+
+func TestNamesFolder(t *testing.T) {
+	const group = "# Task Group: x\nscope: y\napplies_to: cwd="
+	for text, want := range map[string]bool{
+		group + "/r; reuse_rule=z\n": true, group + "/r/sub; reuse_rule=z\n": true, group + "/rest; reuse_rule=z\n": false,
+		group + "/r, /other; reuse_rule=z\n": false, "# Task Group: /r\n": false, group + "all of /r; z\n": false,
+	} {
+		harness.Equal(t, text, want, notes.NamesFolder(text, []string{"/r"}))
+	}
+}
