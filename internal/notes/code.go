@@ -1,0 +1,502 @@
+package notes
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// What a note says is taken to hold as long as nobody can tell that it does not: something is gone only if the history
+// shows it there, and HEAD does not have it. So a name of a library, or a word that was never one of the code, is no
+// alarm. A path below a folder of HEAD that has such an ending is the exception: nothing else looks like it.
+//
+// Names in prose prove nothing: a change log tells of what was removed. They are looked for in all files but texts.
+
+// Gone is a thing that is not there any more.
+type Gone struct {
+	Thing
+	Commit git.OID   // that took it away; "" where the history does not say
+	When   time.Time // of it
+	Now    string    // of a file: its name today
+}
+
+// Code is what stands in a commit, and what stood before.
+type Code struct {
+	repo  *git.Repo
+	head  git.OID
+	files map[string]git.OID
+	dirs  map[string]bool
+	bases map[string]bool
+	// How many commits are looked at for what was there before; how long that may take.
+	Commits  int
+	Patience time.Duration
+}
+
+// The bounds that are usual.
+const (
+	manyCommits = 5000
+	patience    = 20 * time.Second
+)
+
+// OpenCode reads the names of the files of HEAD.
+func OpenCode(ctx context.Context, repo *git.Repo) (*Code, error) {
+	c := &Code{
+		repo: repo, files: map[string]git.OID{}, dirs: map[string]bool{}, bases: map[string]bool{},
+		Commits: manyCommits, Patience: patience,
+	}
+	head, err := repo.Head()
+	if c.head = head.OID; err != nil || head.OID == "" {
+		return c, err
+	}
+	commit, err := repo.Commit(head.OID)
+	if err != nil {
+		return nil, err
+	}
+	return c, repo.EachDifference("", commit.Tree, func(name string, _, after git.TreeEntry) (into bool, err error) {
+		c.bases[path.Base(name)] = true
+		if after.IsDir() {
+			c.dirs[name] = true
+			return true, ctx.Err()
+		}
+		c.files[name] = after.ID()
+		return false, nil
+	})
+}
+
+// hasFile reports whether HEAD has a file or folder that a note may mean: by its path, by the end of one, or by its
+// name alone.
+func (c *Code) hasFile(name string) bool {
+	if c.dirs[name] || c.files[name] != "" {
+		return true
+	}
+	if !strings.Contains(name, "/") {
+		return c.bases[name]
+	}
+	if !c.bases[path.Base(name)] {
+		return false
+	}
+	for file := range c.files {
+		if strings.HasSuffix(file, "/"+name) {
+			return true
+		}
+	}
+	for dir := range c.dirs {
+		if strings.HasSuffix(dir, "/"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOwnPath reports whether a path that HEAD lacks can be nobody else's: its folder is one of HEAD's.
+func (c *Code) isOwnPath(name string) bool {
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	return strings.Contains(name, "/") && c.dirs[path.Dir(name)] && knownEnds()[ext]
+}
+
+// Holds tells which of the things that texts name are gone, for each text.
+func (c *Code) Holds(ctx context.Context, named [][]Thing) ([][]Gone, error) {
+	s := newSearch(c)
+	for _, things := range named {
+		for _, t := range things {
+			s.add(t)
+		}
+	}
+	err := s.find(ctx)
+	out := make([][]Gone, len(named))
+	for i, things := range named {
+		for _, t := range things {
+			if g, ok := s.gone[t]; ok && !slices.ContainsFunc(out[i], func(o Gone) bool { return o.Name == g.Name && o.Kind == g.Kind }) {
+				out[i] = append(out[i], g)
+			}
+		}
+	}
+	return out, err
+}
+
+// search looks for many things at once.
+type search struct {
+	*Code
+	// files and folders that HEAD lacks, until they are settled: whether it also has none whose path ends so
+	missing map[Thing]bool
+	words   map[string]bool
+	uses    map[string][]Thing // by word: what it is a part of
+	present map[string]bool    // words that stand in HEAD's code
+	local   map[fileWord][]Thing
+	targets map[Thing]target
+	gone    map[Thing]Gone
+}
+
+// fileWord is a word that a note says to be in a file.
+type fileWord struct{ file, word string }
+
+// target is a command of the repository: in which files it is defined, and how such a line begins.
+type target struct{ file, begin string }
+
+func newSearch(c *Code) *search {
+	return &search{
+		Code: c, missing: map[Thing]bool{}, words: map[string]bool{}, uses: map[string][]Thing{}, present: map[string]bool{},
+		local: map[fileWord][]Thing{}, targets: map[Thing]target{}, gone: map[Thing]Gone{},
+	}
+}
+
+func (s *search) add(t Thing) {
+	switch t.Kind {
+	case File:
+		if c := s.Code; !c.dirs[t.Name] && c.files[t.Name] == "" && (strings.Contains(t.Name, "/") || !c.hasFile(t.Name)) {
+			s.missing[t] = !c.hasFile(t.Name)
+		}
+	case Command:
+		s.targets[t] = targetIn(t.Name)
+	default:
+		for _, word := range wordsOf(t) {
+			s.words[word] = true
+			s.uses[word] = append(s.uses[word], t)
+			if file := s.fileNamed(t.In); file != "" {
+				at := fileWord{file, word}
+				s.local[at] = append(s.local[at], t)
+			}
+		}
+	}
+}
+
+// fileNamed is the one file of HEAD that a note means; "" for none or several.
+func (c *Code) fileNamed(name string) (found string) {
+	if name == "" || c.files[name] != "" {
+		return name
+	}
+	for file := range c.files {
+		if strings.HasSuffix(file, "/"+name) {
+			if found != "" {
+				return ""
+			}
+			found = file
+		}
+	}
+	return found
+}
+
+// wordsOf are the words by which a symbol or setting is looked for. Of a joined name the last ones count that are no
+// word of prose.
+func wordsOf(t Thing) (out []string) {
+	name := strings.TrimPrefix(t.Name, "--")
+	if t.Kind == Setting {
+		return []string{name}
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#->", r) && r != '-' || r == '>' })
+	for i, p := range parts {
+		if p = strings.Trim(p, "-"); len(p) > 2 && (i == len(parts)-1 || isShapedAsCode(p)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// targetIn says where a command is defined.
+func targetIn(command string) target {
+	at := strings.LastIndexByte(command, ' ')
+	name := command[at+1:]
+	switch program, _, _ := strings.Cut(command, " "); program {
+	case "make", "gmake":
+		return target{"makefile", name + ":"}
+	case "just":
+		return target{"justfile", name}
+	case "task":
+		return target{"taskfile.yml", name + ":"}
+	case "composer":
+		return target{"composer.json", `"` + name + `":`}
+	case "deno":
+		return target{"deno.json", `"` + name + `":`}
+	}
+	return target{"package.json", `"` + name + `":`}
+}
+
+// isIn reports whether a file may define a target.
+func (t target) isIn(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return base == t.file || t.file == "makefile" && (base == "gnumakefile" || strings.HasSuffix(base, ".mk")) ||
+		strings.HasSuffix(t.file, ".json") && base == t.file+"c" || strings.TrimSuffix(t.file, ".yml")+".yaml" == base
+}
+
+// defines reports whether a line of such a file defines it.
+func (t target) defines(line string) bool {
+	line = strings.TrimSpace(line)
+	if rest, ok := strings.CutPrefix(line, strings.TrimSuffix(t.begin, ":")); ok {
+		return strings.HasPrefix(strings.TrimLeft(rest, " "), ":") || !strings.HasSuffix(t.begin, ":")
+	}
+	if t.file == "makefile" { // one line may define several
+		names, _, ok := strings.Cut(line, ":")
+		return ok && slices.Contains(strings.Fields(names), strings.TrimSuffix(t.begin, ":"))
+	}
+	return false
+}
+
+// find settles all that was added.
+func (s *search) find(ctx context.Context) error {
+	if s.head == "" {
+		return nil
+	}
+	if err := s.findWords(ctx); err != nil {
+		return err
+	}
+	s.dropPresent()
+	s.dropDefined()
+	for t, lacks := range s.missing {
+		if lacks && s.isOwnPath(t.Name) {
+			s.gone[t] = Gone{Thing: t} // the history may tell more
+		}
+	}
+	if len(s.missing)+len(s.words)+len(s.targets)+len(s.local) == 0 {
+		return nil
+	}
+	return s.readHistory(ctx)
+}
+
+// texts are the files in which a name proves nothing, as git's pathspecs.
+//
+//nolint:gochecknoglobals // a table
+var texts = []string{"*.md", "*.mdx", "*.rst", "*.adoc", "*.txt", "*.lock", "*.sum", "*-lock.json", "*.svg", "*.min.js"}
+
+func isText(file string) bool {
+	return slices.ContainsFunc(texts, func(glob string) bool { return strings.HasSuffix(file, glob[1:]) })
+}
+
+// findWords notes which words HEAD's code has.
+func (s *search) findWords(ctx context.Context) error {
+	if len(s.words) == 0 {
+		return nil
+	}
+	args := []string{"grep", "-I", "-w", "-o", "-h", "-F", "--no-color"}
+	for word := range s.words {
+		args = append(args, "-e", word)
+	}
+	args = append(args, string(s.head), "--", ":/")
+	for _, glob := range texts {
+		args = append(args, ":(top,exclude,icase)"+glob)
+	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	err := s.lines(ctx, args, func(line string) bool {
+		s.present[line] = true
+		return len(s.present) < len(s.words)
+	})
+	return err
+}
+
+// lines hands on what a git prints, until that says that it is enough. That git finds nothing is no error.
+func (s *search) lines(ctx context.Context, args []string, each func(line string) bool) error {
+	cmd := s.repo.Command(ctx, args...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(out, 64<<10)
+	more := true
+	for more && err == nil {
+		var line []byte
+		var isPrefix bool
+		line, isPrefix, err = r.ReadLine()
+		if err == nil {
+			more = each(string(line))
+		}
+		for isPrefix && err == nil { // a line that is so long says nothing more
+			_, isPrefix, err = r.ReadLine()
+		}
+	}
+	if !more {
+		_ = cmd.Process.Kill()
+	}
+	_ = cmd.Wait() // git grep ends with 1 where it finds nothing
+	if err != nil && ctx.Err() != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		return nil // out of patience: what is not known is not gone
+	}
+	return nil
+}
+
+// dropPresent drops the words that HEAD has, and of those in a file those that it has.
+func (s *search) dropPresent() {
+	for at, things := range s.local {
+		text, err := s.repo.Blob(s.files[at.file])
+		if err != nil || !s.present[at.word] || hasWord(string(text), at.word) {
+			delete(s.local, at)
+		}
+		_ = things
+	}
+	for word := range s.words {
+		if s.present[word] {
+			delete(s.words, word)
+		}
+	}
+}
+
+// dropDefined drops the commands that HEAD defines.
+func (s *search) dropDefined() {
+	if len(s.targets) == 0 {
+		return
+	}
+	for file, id := range s.files {
+		for t, is := range s.targets {
+			if !is.isIn(file) {
+				continue
+			}
+			text, err := s.repo.Blob(id)
+			for line := range strings.Lines(string(text)) {
+				if err == nil && is.defines(line) {
+					delete(s.targets, t)
+					break
+				}
+			}
+		}
+	}
+}
+
+func hasWord(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(word)
+		if (from == 0 || !isWordByte(text[from-1])) && (to == len(text) || !isWordByte(text[to])) {
+			return true
+		}
+		at = from + 1
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// readHistory reads what commits took away, the latest first, until all is settled.
+func (s *search) readHistory(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, s.Patience)
+	defer stop()
+	w := &walk{search: s}
+	return s.lines(ctx, []string{
+		"-c", "core.quotePath=false", "log", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-prefix", "--diff-filter=a",
+		"--format=%x01%H %ct", "--max-count=" + strconv.Itoa(s.Commits), string(s.head),
+	}, w.line)
+}
+
+// walk is a reading of the history, and where it is.
+type walk struct {
+	*search
+	commit git.OID
+	when   time.Time
+	file   string // before the commit
+	isText bool
+	inHunk bool
+	from   string // of a rename
+}
+
+// line takes in one line of git log -p, and says whether anything is still to be found.
+func (w *walk) line(line string) bool {
+	switch {
+	case strings.HasPrefix(line, "\x01"):
+		id, sec, _ := strings.Cut(line[1:], " ")
+		at, _ := strconv.ParseInt(sec, 10, 64)
+		w.commit, w.when, w.inHunk = git.OID(id), time.Unix(at, 0).UTC(), false
+		return len(w.missing)+len(w.words)+len(w.targets)+len(w.local) > 0
+	case strings.HasPrefix(line, "diff --git "):
+		w.inHunk, w.file, w.from = false, "", ""
+	case !w.inHunk && strings.HasPrefix(line, "--- "):
+		w.file = line[4:]
+		w.isText = isText(strings.ToLower(w.file))
+	case !w.inHunk && strings.HasPrefix(line, "+++ "):
+		if line == "+++ /dev/null" {
+			w.lost(w.file, "")
+		}
+	case !w.inHunk && strings.HasPrefix(line, "deleted file mode"):
+		w.from = "" // an empty file has no names behind it
+	case !w.inHunk && strings.HasPrefix(line, "rename from "):
+		w.from = strings.TrimPrefix(line, "rename from ")
+	case !w.inHunk && strings.HasPrefix(line, "rename to "):
+		w.lost(w.from, strings.TrimPrefix(line, "rename to "))
+	case strings.HasPrefix(line, "@@ "):
+		w.inHunk = true
+	case w.inHunk && strings.HasPrefix(line, "-"):
+		w.removed(line[1:])
+	}
+	return true
+}
+
+// lost settles the paths that a file was, which a commit took away or gave another name.
+func (w *walk) lost(file, now string) {
+	for t, lacks := range w.missing {
+		if file == t.Name || strings.HasPrefix(file, t.Name+"/") || lacks && (strings.HasSuffix(file, "/"+t.Name) ||
+			strings.Contains(file, "/"+t.Name+"/")) {
+			if strings.Contains(file, t.Name+"/") { // a folder: the files went one by one
+				now = ""
+			}
+			if now != "" && w.files[now] == "" {
+				now = ""
+			}
+			w.gone[t] = Gone{t, w.commit, w.when, now}
+			delete(w.missing, t)
+		}
+	}
+}
+
+// removed settles the words and commands that a line had, which a commit took away.
+func (w *walk) removed(line string) {
+	if w.isText {
+		return
+	}
+	for word := range w.words {
+		if !strings.Contains(line, word) || !hasWord(line, word) || !proves(line, word) {
+			continue
+		}
+		for _, t := range w.uses[word] {
+			if _, known := w.gone[t]; !known {
+				w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
+			}
+		}
+		delete(w.words, word)
+	}
+	for at, things := range w.local {
+		if at.file != w.file || !strings.Contains(line, at.word) || !hasWord(line, at.word) || !proves(line, at.word) {
+			continue
+		}
+		for _, t := range things {
+			if _, known := w.gone[t]; !known {
+				w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
+			}
+		}
+		delete(w.local, at)
+	}
+	for t, is := range w.targets {
+		if is.isIn(w.file) && is.defines(line) {
+			w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
+			delete(w.targets, t)
+		}
+	}
+}
+
+// proves reports whether a line that was removed shows that a word was a name of the code. A word that prose has, too,
+// must be defined there.
+func proves(line, word string) bool {
+	if isShapedAsCode(word) || variable.MatchString(word) {
+		return true
+	}
+	before, after, _ := strings.Cut(line, word)
+	last := before[strings.LastIndexAny(strings.TrimRight(before, " "), " \t(")+1:]
+	defining := []string{
+		"func", "def", "class", "type", "const", "var", "let", "fn", "function", "struct", "interface", "enum", "module",
+		"package", "trait", "mod", "static",
+	}
+	after = strings.TrimLeft(after, " ")
+	return slices.Contains(defining, strings.TrimSpace(last)) || strings.HasPrefix(after, "(") && strings.Contains(line, "func") ||
+		strings.TrimSpace(before) == "" && (strings.HasPrefix(after, "=") || strings.HasPrefix(after, ":")) ||
+		strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
+}
