@@ -407,7 +407,9 @@ func textSum(text string) string {
 }
 
 // noteKey is a key in state.Memories of a section of notes: which one it is, and what it says.
-func noteKey(m session.Memory) string { return "\x00" + memoryKey(session.Memory{Title: m.Source, Content: m.Content}) }
+func noteKey(m session.Memory) string {
+	return "\x00" + memoryKey(session.Memory{Title: m.Source, Content: m.Content})
+}
 
 // heldNote is the ID of the same section with the same text, purged or not; "" for none.
 func (st *state) heldNote(m session.Memory) string {
@@ -420,4 +422,6 @@ func (st *state) heldNote(m session.Memory) string {
 	return cmp.Or(append(ids, "")...)
 }
 
-func (st *state) hasMemory(m session.Memory) bool { return slices.Contains(st.Memories[memoryKey(m)], m.ID) }
+func (st *state) hasMemory(m session.Memory) bool {
+	return slices.Contains(st.Memories[memoryKey(m)], m.ID)
+}

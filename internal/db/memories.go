@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -20,7 +21,7 @@ func memories(ctx context.Context, q Querier, where string, args ...any) ([]Memo
 
 func (m *MemoryRow) columns() []any {
 	return asList(&m.ID, &m.Email, textColumn{&m.Title}, &m.Content, textColumn{&m.Source}, timeColumn{&m.TS},
-		&m.ActorType, &m.Entry, textColumn{&m.Supersedes}, textColumn{&m.Rejects})
+		&m.ActorType, &m.Entry, textColumn{&m.Supersedes}, textColumn{&m.Rejects}, &m.At)
 }
 
 // Memories reads the memories with these IDs, by ID.
@@ -68,6 +69,48 @@ func (d *DB) MemoriesAbout(ctx context.Context, ids []string) ([]MemoryRow, erro
 func (d *DB) MemoriesOf(ctx context.Context, ids []string) ([]MemoryRow, error) {
 	return memories(ctx, d, `id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM purged)
 		ORDER BY ts DESC, id`, ids)
+}
+
+// NoteRow is a version of a section of an agent's notes.
+type NoteRow struct {
+	MemoryRow
+	Purged bool // another version stands in its place, or it is gone
+}
+
+// Notes reads all versions of sections of notes, of one author or with "" of all, in the order of the ledgers. What its
+// reader may not see is left out.
+func (d *DB) Notes(ctx context.Context, email string) ([]NoteRow, error) {
+	return readRows(query(ctx, d, `SELECT m.*, m.id IN (SELECT id FROM purged) FROM memories m
+		WHERE at > 0 AND (?1 = '' OR email = ?1) AND m.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY entry, id`,
+		email, d.Barred()), func(n *NoteRow) []any { return append(n.columns(), &n.Purged) })
+}
+
+// latestSessions is how many sessions are looked at for who wrote a file of notes.
+const latestSessions = 100
+
+// WriterOf finds the session, and the turn of it, in which an author's agent last wrote to a file of notes before some
+// time; "" where none is known. The file is told by the end of its path: the folder differs from machine to machine.
+func (d *DB) WriterOf(ctx context.Context, m MemoryRow, agent, pathEnd string) (id string, turn int, err error) {
+	var found []struct {
+		id   string
+		turn int
+	}
+	found, err = readRows(query(ctx, d, `SELECT c.session, c.turn FROM (SELECT id FROM sessions WHERE email = ?1 AND source = ?2 AND started_at <= ?3
+			ORDER BY last_turn_at DESC LIMIT ?4) s JOIN tool_calls c ON c.session = s.id
+		WHERE substr(c.path, -length(?5)) = ?5 AND NOT c.failed AND `+isEdit+` AND c.ts <= ?3 AND c.turn >= 0
+		AND s.id NOT IN (SELECT id FROM purged) ORDER BY c.ts DESC, c.i DESC LIMIT 1`,
+		m.Email, agent, m.TS.Add(time.Second), latestSessions, pathEnd),
+		func(f *struct {
+			id   string
+			turn int
+		},
+		) []any {
+			return asList(&f.id, &f.turn)
+		})
+	if len(found) == 0 || err != nil {
+		return "", 0, err
+	}
+	return found[0].id, found[0].turn, nil
 }
 
 // AppendMemories adds memories.

@@ -34,6 +34,8 @@ type Code struct {
 	files map[string]git.OID
 	dirs  map[string]bool
 	bases map[string]bool
+	// Hurried says that time was up before all was known.
+	Hurried bool
 	// How many commits are looked at for what was there before; how long that may take.
 	Commits  int
 	Patience time.Duration
@@ -69,6 +71,12 @@ func OpenCode(ctx context.Context, repo *git.Repo) (*Code, error) {
 		return false, nil
 	})
 }
+
+// Head is the commit; "" before the first.
+func (c *Code) Head() git.OID { return c.head }
+
+// Blob is what stands in a file of HEAD; "" for none.
+func (c *Code) Blob(file string) git.OID { return c.files[file] }
 
 // hasFile reports whether HEAD has a file or folder that a note may mean: by its path, by the end of one, or by its
 // name alone.
@@ -243,7 +251,9 @@ func (s *search) find(ctx context.Context) error {
 	if s.head == "" {
 		return nil
 	}
-	if err := s.findWords(ctx); err != nil {
+	ctx, stop := context.WithTimeout(ctx, s.Patience)
+	defer stop()
+	if err := s.findWords(ctx); err != nil || s.Hurried {
 		return err
 	}
 	s.dropPresent()
@@ -316,10 +326,8 @@ func (s *search) lines(ctx context.Context, args []string, each func(line string
 	if !more {
 		_ = cmd.Process.Kill()
 	}
-	_ = cmd.Wait() // git grep ends with 1 where it finds nothing
-	if err != nil && ctx.Err() != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		return nil // out of patience: what is not known is not gone
-	}
+	_ = cmd.Wait()                                                          // git grep ends with 1 where it finds nothing
+	s.Hurried = s.Hurried || errors.Is(ctx.Err(), context.DeadlineExceeded) // what is not known is not gone
 	return nil
 }
 
@@ -380,8 +388,6 @@ func isWordByte(c byte) bool {
 
 // readHistory reads what commits took away, the latest first, until all is settled.
 func (s *search) readHistory(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, s.Patience)
-	defer stop()
 	w := &walk{search: s}
 	return s.lines(ctx, []string{
 		"-c", "core.quotePath=false", "log", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-prefix", "--diff-filter=a",

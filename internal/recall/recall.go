@@ -459,7 +459,8 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	for i := range out {
 		out[i].States = said[out[i].ID]
 	}
-	return out, markReverted(ctx, repo, req, facets, became, out)
+	err = cmp.Or(markReverted(ctx, repo, req, facets, became, out), addNotes(ctx, index, repo, req, out))
+	return out, err
 }
 
 // snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -252,6 +253,8 @@ type Hit struct {
 	Command     string `json:"command,omitempty"`
 	Exit        *int   `json:"exit,omitempty"` // its status; absent where nobody said
 
+	Note *FileNote `json:"note,omitempty"` // of a memory that an agent noted in a file
+
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 	Asked    *Asked    `json:"asked,omitempty"`    // of a subagent in git rekal why: what a person asked
 	Through  []Mention `json:"through,omitempty"`  // and the sessions through which that came, from this one on
@@ -267,17 +270,19 @@ func Address(id string, turn *int) string {
 
 // Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.
 type Memory struct {
-	Schema     int    `json:"schema"`
-	ID         string `json:"id"`
-	Kind       string `json:"kind"` // "memory"
-	Title      string `json:"title,omitempty"`
-	Content    string `json:"content,omitempty"` // not of save
-	Author     string `json:"author"`
-	Signature  string `json:"signature,omitempty"` // as of a Hit; not of save
-	Actor      string `json:"actor"`
-	Source     string `json:"source,omitempty"`
-	CapturedAt string `json:"captured_at"`
-	Existing   bool   `json:"existing,omitempty"` // of save: it was there, and nothing was stored
+	Schema     int       `json:"schema"`
+	ID         string    `json:"id"`
+	Kind       string    `json:"kind"` // "memory"
+	Title      string    `json:"title,omitempty"`
+	Content    string    `json:"content,omitempty"` // not of save
+	Author     string    `json:"author"`
+	Signature  string    `json:"signature,omitempty"` // as of a Hit; not of save
+	Actor      string    `json:"actor"`
+	Source     string    `json:"source,omitempty"`
+	CapturedAt string    `json:"captured_at"`
+	Existing   bool      `json:"existing,omitempty"`  // of save: it was there, and nothing was stored
+	Note       *FileNote `json:"note,omitempty"`      // of what an agent noted in a file
+	Freshness  string    `json:"freshness,omitempty"` // of that: whether what it names is still there
 
 	States
 }
@@ -314,6 +319,77 @@ func (s States) Lines(short func(id string) string) (out []string) {
 	add("rejected", s.RejectedBy)
 	add("differs from", s.Differs)
 	return out
+}
+
+// FileNote says of a memory that an agent noted in a file where it stands, who wrote it, and what of it holds no more.
+type FileNote struct {
+	Agent   string      `json:"agent"`
+	File    string      `json:"file"` // below the agent's folder
+	Heading string      `json:"heading,omitempty"`
+	Writer  string      `json:"written_by,omitempty"` // what "git rekal show" opens: ID:TURN of the session that wrote the file last before
+	Commit  string      `json:"commit,omitempty"`     // HEAD of then, abbreviated
+	Gone    []NoteThing `json:"gone,omitempty"`       // what it names, and HEAD has no more
+	Changed []NoteThing `json:"changed,omitempty"`    // files that it names, and that changed since
+}
+
+// Remarks say to a person where a note stands, and what of it holds no more; none of nil.
+func (n *FileNote) Remarks() (out []string) {
+	if n == nil {
+		return nil
+	}
+	where := "noted by " + n.Agent + " in " + n.File
+	if n.Writer != "" {
+		where += ", session " + n.Writer
+	}
+	if n.Commit != "" {
+		where += ", at " + n.Commit
+	}
+	out = append(out, where)
+	if len(n.Gone) > 0 {
+		out = append(out, "gone since: "+thingNames(n.Gone))
+	}
+	if len(n.Changed) > 0 {
+		out = append(out, "changed since: "+thingNames(n.Changed))
+	}
+	return out
+}
+
+// thingNames are the first few things, with what took them away.
+func thingNames(all []NoteThing) string {
+	const most = 5
+	var out []string
+	for i, t := range all {
+		if i == most {
+			out = append(out, fmt.Sprintf("and %d more", len(all)-most))
+			break
+		}
+		out = append(out, t.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+func (t NoteThing) String() string {
+	name := t.Name
+	if t.In != "" {
+		name += " of " + t.In
+	}
+	switch {
+	case t.Now != "":
+		name += " (now " + t.Now + ")"
+	case t.Commit != "":
+		name += " (" + t.Commit + ")"
+	}
+	return name
+}
+
+// NoteThing is what a note names.
+type NoteThing struct {
+	Kind   string `json:"kind"` // file, symbol, command or setting
+	Name   string `json:"name"`
+	In     string `json:"in,omitempty"`     // of a symbol: the file that the note names beside it
+	Commit string `json:"commit,omitempty"` // that took it away, abbreviated
+	When   string `json:"when,omitempty"`   // of that
+	Now    string `json:"now,omitempty"`    // of a file: its name today
 }
 
 // Import is what `git rekal import` took over from one source.

@@ -162,7 +162,10 @@ func (t *builder) addMemory(ctx context.Context, id string) error {
 	said, err := recall.StatesOf(ctx, t.index, []string{id})
 	m.States = said[id]
 	t.out.Memories = append(t.out.Memories, m)
-	return err
+	if err != nil {
+		return err
+	}
+	return recall.DescribeMemory(ctx, t.index, t.repo, row, &t.out.Memories[len(t.out.Memories)-1])
 }
 
 // addRevision adds the commits of a revision or range.

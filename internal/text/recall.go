@@ -246,7 +246,7 @@ func remarksOn(h result.Hit, why bool) []string {
 	if h.Alike > 0 {
 		alike = fmt.Sprintf("and %d that begin alike: --full lists them", h.Alike)
 	}
-	return []string{tie, changed, gone, purged, alike}
+	return append([]string{tie, changed, gone, purged, alike}, h.Note.Remarks()...)
 }
 
 // filesSince names the files that became something since a session left them; "" for none.

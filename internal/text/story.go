@@ -351,6 +351,9 @@ func (p *storyPage) writeMemory(m result.Memory) {
 	for _, line := range m.Lines(p.id) {
 		p.writeLine("State:  ", "        ", printableSpan(unstyled, line))
 	}
+	for _, r := range m.Note.Remarks() {
+		p.writeFact("Note", r)
+	}
 	p.blankLine()
 	if p.view != Stat {
 		p.marginBlock(unstyled, "    ", "    ", m.Content)

@@ -139,7 +139,9 @@ func (f NoteFolder) list(below string, deeper int) (out []NoteFile, err error) {
 
 // IsNoteName reports whether a path can be that of a note below its folder.
 func IsNoteName(name string) bool {
-	plain := func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError || r == '\\' || r == ':' || r == '#' }
+	plain := func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == utf8.RuneError || r == '\\' || r == ':' || r == '#'
+	}
 	return filepath.IsLocal(filepath.FromSlash(name)) && strings.HasSuffix(name, ".md") && len(name) < 200 &&
 		strings.Count(name, "/") <= maxNoteDepth && !strings.ContainsFunc(name, plain) &&
 		!slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "" || part[0] == '.' })

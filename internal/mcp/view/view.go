@@ -225,7 +225,7 @@ func (it Item) commandOutcome() (out string) {
 func (it Item) trust() string { return it.kind() + it.commandOutcome() + it.essentialMarks() }
 
 func (it Item) kind() string {
-	if it.Freshness == "" || it.Kind == "memory" { // which names no files
+	if it.Freshness == "" || it.Kind == "memory" && it.Note == nil { // which names no files
 		return " | " + it.Kind
 	}
 	return " | " + it.Kind + " | " + it.Freshness
@@ -235,6 +235,11 @@ func (it Item) kind() string {
 func (it Item) essentialMarks() (out string) {
 	if it.Alike > 0 {
 		out = fmt.Sprintf(" | and %d that begin alike", it.Alike)
+	}
+	if it.Note != nil {
+		for _, r := range it.Note.Remarks()[1:] {
+			out += " | " + session.Shorten(inLine(r), 120)
+		}
 	}
 	for _, mark := range []struct {
 		is   bool
