@@ -63,8 +63,8 @@ func SessionsBehind(ctx context.Context, index *db.DB, repo *git.Repo, rev strin
 	return out, nil
 }
 
-// JudgedTies reads the ties of sessions, by session, and judges revisions by them. A line that several sessions claim is
-// one's: where the others have no line left, they are not tied by lines.
+// JudgedTies reads the ties of sessions, by session, and judges revisions by them. A line that several sessions claim
+// is one's: where the others have no line left, they are not tied by lines.
 func JudgedTies(ctx context.Context, index *db.DB, repo *git.Repo, all attribution.Revisions,
 	ids []string,
 ) (map[string][]attribution.Tie, error) {

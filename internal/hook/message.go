@@ -90,7 +90,7 @@ func (c Call) writeTrailers(ctx context.Context, w *workspace.Workspace, author 
 	if err != nil {
 		return err
 	}
-	said, err := wordsOf(ctx, w.Repo, text)
+	said, err := messageWords(ctx, w.Repo, text)
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func readMessage(file string) (string, error) {
 // scissors stand above what git shows below a message.
 const scissors = " ------------------------ >8 ------------------------\n"
 
-// wordsOf is a message without comments and what git shows below it; "" where nobody wrote any.
-func wordsOf(ctx context.Context, r *git.Repo, text string) (string, error) {
+// messageWords is a message without comments and what git shows below it; "" where nobody wrote any.
+func messageWords(ctx context.Context, r *git.Repo, text string) (string, error) {
 	if at := strings.Index(text, scissors); at >= 0 {
 		text = text[:strings.LastIndexByte(text[:at], '\n')+1]
 	}
@@ -277,7 +277,7 @@ func addWaiting(ctx context.Context, w *workspace.Workspace, file, waiting strin
 	if err != nil || of != file {
 		return err
 	}
-	said, err := wordsOf(ctx, w.Repo, text)
+	said, err := messageWords(ctx, w.Repo, text)
 	if err != nil || said == "" || said == template { // git makes no commit with it
 		return err
 	}

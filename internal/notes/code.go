@@ -121,7 +121,8 @@ func (c *Code) Holds(ctx context.Context, named [][]Thing) ([][]Gone, error) {
 	out := make([][]Gone, len(named))
 	for i, things := range named {
 		for _, t := range things {
-			if g, ok := s.gone[t]; ok && !slices.ContainsFunc(out[i], func(o Gone) bool { return o.Name == g.Name && o.Kind == g.Kind }) {
+			g, ok := s.gone[t]
+			if ok && !slices.ContainsFunc(out[i], func(o Gone) bool { return o.Name == g.Name && o.Kind == g.Kind }) {
 				out[i] = append(out[i], g)
 			}
 		}
@@ -274,7 +275,7 @@ func (s *search) find(ctx context.Context) error {
 //nolint:gochecknoglobals // a table
 var texts = []string{"*.md", "*.mdx", "*.rst", "*.adoc", "*.txt", "*.lock", "*.sum", "*-lock.json", "*.svg", "*.min.js"}
 
-func isText(file string) bool {
+func isPlain(file string) bool {
 	return slices.ContainsFunc(texts, func(glob string) bool { return strings.HasSuffix(file, glob[1:]) })
 }
 
@@ -335,7 +336,7 @@ func (s *search) lines(ctx context.Context, args []string, each func(line string
 func (s *search) dropPresent() {
 	for at, things := range s.local {
 		text, err := s.repo.Blob(s.files[at.file])
-		if err != nil || !s.present[at.word] || hasWord(string(text), at.word) {
+		if err != nil || !s.present[at.word] || holdsWord(string(text), at.word) {
 			delete(s.local, at)
 		}
 		_ = things
@@ -368,21 +369,21 @@ func (s *search) dropDefined() {
 	}
 }
 
-func hasWord(text, word string) bool {
+func holdsWord(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
 		if i < 0 {
 			return false
 		}
 		from, to := at+i, at+i+len(word)
-		if (from == 0 || !isWordByte(text[from-1])) && (to == len(text) || !isWordByte(text[to])) {
+		if (from == 0 || !isNameByte(text[from-1])) && (to == len(text) || !isNameByte(text[to])) {
 			return true
 		}
 		at = from + 1
 	}
 }
 
-func isWordByte(c byte) bool {
+func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
@@ -401,7 +402,7 @@ type walk struct {
 	commit git.OID
 	when   time.Time
 	file   string // before the commit
-	isText bool
+	isPlain bool
 	inHunk bool
 	from   string // of a rename
 }
@@ -418,7 +419,7 @@ func (w *walk) line(line string) bool {
 		w.inHunk, w.file, w.from = false, "", ""
 	case !w.inHunk && strings.HasPrefix(line, "--- "):
 		w.file = line[4:]
-		w.isText = isText(strings.ToLower(w.file))
+		w.isPlain = isPlain(strings.ToLower(w.file))
 	case !w.inHunk && strings.HasPrefix(line, "+++ "):
 		if line == "+++ /dev/null" {
 			w.lost(w.file, "")
@@ -456,11 +457,11 @@ func (w *walk) lost(file, now string) {
 
 // removed settles the words and commands that a line had, which a commit took away.
 func (w *walk) removed(line string) {
-	if w.isText {
+	if w.isPlain {
 		return
 	}
 	for word := range w.words {
-		if !strings.Contains(line, word) || !hasWord(line, word) || !proves(line, word) {
+		if !strings.Contains(line, word) || !holdsWord(line, word) || !proves(line, word) {
 			continue
 		}
 		for _, t := range w.uses[word] {
@@ -471,7 +472,7 @@ func (w *walk) removed(line string) {
 		delete(w.words, word)
 	}
 	for at, things := range w.local {
-		if at.file != w.file || !strings.Contains(line, at.word) || !hasWord(line, at.word) || !proves(line, at.word) {
+		if at.file != w.file || !strings.Contains(line, at.word) || !holdsWord(line, at.word) || !proves(line, at.word) {
 			continue
 		}
 		for _, t := range things {

@@ -206,7 +206,7 @@ type Memory struct {
 	Supersedes string `json:"supersedes,omitzero"` // the ID of a memory in whose place this one stands
 	// what was tried and dropped: the ID of a session or memory, or a text on one line
 	Rejects string `json:"rejects,omitzero"`
-	At        int       `json:"at,omitzero"` // of a section of an agent's notes: orders those of a file; else 0
+	At      int    `json:"at,omitzero"` // of a section of an agent's notes: orders those of a file; else 0
 }
 
 // RejectedText is what a memory says was dropped, where that is a text.
