@@ -63,6 +63,11 @@ func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Check
 	return recall.Log(ctx, m.DB, m.w.Repo, req)
 }
 
+// List lists sessions and memories: see recall.List.
+func (m *Moment) List(ctx context.Context, req ListRequest) (recall.ListPage, error) {
+	return recall.List(ctx, m.DB, req)
+}
+
 // Item reads a page of a session, or a memory: see recall.Item.
 func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *result.Memory, error) {
 	page.Checkpoint, page.Tip = m.Text, m.Tip

@@ -20,6 +20,8 @@ type (
 	Blames = why.Blames
 	// LogRequest asks for checkpoints.
 	LogRequest = recall.LogRequest
+	// ListRequest is a part of the list of sessions.
+	ListRequest = recall.ListRequest
 	// Pool is what repositories share through an exchange.
 	Pool = search.Pool
 	// Page asks for a part of one item.

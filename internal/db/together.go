@@ -17,12 +17,21 @@ type Listed struct {
 	Turns, Files                   int
 }
 
-// List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how
-// many there are.
-func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
+// ListQuery says which sessions and memories a list has.
+type ListQuery struct {
+	Skip, Limit int
+	Without     []string // IDs that are left out
+	Only        []string // nil: all others
+}
+
+// List reads sessions and memories, the latest first, and how many there are without Skip and Limit.
+func (d *DB) List(ctx context.Context, q ListQuery) (out []Listed, total int, err error) {
+	const chosen = `session NOT IN (SELECT id FROM purged) AND session NOT IN (SELECT value FROM json_each(?3))
+		AND (?4 OR session IN (SELECT value FROM json_each(?5)))`
 	out, err = readRows(query(ctx, d, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
-			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
-		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip),
+			(SELECT count(*) FROM facets WHERE `+chosen+`)
+		FROM facets WHERE `+chosen+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?1 OFFSET ?2`,
+		q.Limit, q.Skip, append([]string{}, q.Without...), q.Only == nil, append([]string{}, q.Only...)),
 		func(l *Listed) []any {
 			return asList(&l.ID, &l.Kind, textColumn{&l.Title}, textColumn{&l.Email}, textColumn{&l.Source}, timeColumn{&l.At},
 				&l.Turns, &l.Files, &total)

@@ -68,7 +68,7 @@ func TestTogether(t *testing.T) {
 		[]db.Touched{{Path: "a.go", Sessions: 3}, edited, read, b, {Path: "c.go", Sessions: 1}}, all)
 	some, err5 := d.Touched(ctx, "DIR/", 2, stands)
 	harness.Equal(t, "two of a folder", []db.Touched{edited, read}, some)
-	list, total, err6 := d.List(ctx, 1, 1)
+	list, total, err6 := d.List(ctx, db.ListQuery{Skip: 1, Limit: 1})
 	harness.Equal(t, "the second of three", []db.Listed{{
 		ID: ids[2], Kind: db.KindSession, Title: "title 3",
 		Source: "codex", At: noon.Add(2000), Turns: 3, Files: 2,

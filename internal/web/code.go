@@ -33,7 +33,13 @@ type day struct {
 
 type authorsDay struct {
 	Author string
-	Events []event
+	Blocks []block
+}
+
+// block is checkpoints in a row with the same sessions, which are said once.
+type block struct {
+	Events   []event
+	Sessions []result.LogSession
 }
 
 // event is a checkpoint.
@@ -97,7 +103,19 @@ func (d *timelinePage) add(e event, date func(string) string) {
 		i = len(last.Authors)
 		last.Authors = append(last.Authors, authorsDay{Author: e.Author})
 	}
-	last.Authors[i].Events = append(last.Authors[i].Events, e)
+	last.Authors[i].add(e)
+}
+
+// add puts an event to the block before, if its sessions are the same, and tied in the same way.
+func (a *authorsDay) add(e event) {
+	sessions := e.Folded()
+	if n := len(a.Blocks) - 1; n >= 0 && slices.EqualFunc(a.Blocks[n].Sessions, sessions, func(x, y result.LogSession) bool {
+		return x.ID == y.ID && x.Tie == y.Tie && x.Alike == y.Alike
+	}) {
+		a.Blocks[n].Events = append(a.Blocks[n].Events, e)
+		return
+	}
+	a.Blocks = append(a.Blocks, block{[]event{e}, sessions})
 }
 
 // filesPage is the page of all files.

@@ -64,14 +64,14 @@ func makeSearch(r *request) (page, error) {
 	if f.Q != "" {
 		p.Title = f.Q
 	}
-	all := 0
+	all, alike := 0, map[string]int(nil)
 	if f.Q == "" && !f.Filtered && r.group == nil { // the first page must not look through everything there is
-		rows, total, err := r.at.List(r, 0, most)
+		list, err := r.at.List(r, ask.ListRequest{Limit: most})
 		if err != nil {
 			return p, err
 		}
-		req.IDs, all = []string{}, total
-		for _, l := range rows {
+		req.IDs, all, alike = []string{}, list.Items, list.Alike
+		for _, l := range list.Rows {
 			req.IDs = append(req.IDs, l.ID)
 		}
 	}
@@ -84,6 +84,9 @@ func makeSearch(r *request) (page, error) {
 		return p, err
 	}
 	out.Hits, out.Total, out.Unknown = hits(found.Recall, f.Q), max(all, found.Total), found.Unknown
+	for i := range out.Hits {
+		out.Hits[i].Alike += alike[out.Hits[i].ID]
+	}
 	out.Weak = len(found.Results) > 0 && found.Results[0].Weak
 	if found.When != nil {
 		out.Read = found.When.Read
@@ -147,37 +150,40 @@ func hits(found result.Recall, question string) []hit {
 type sessionList struct {
 	Rows               []row
 	Total, First, Last int
+	Items              int    // sessions and memories, of which some may share a row
 	Newer, Older       string // links; "" for none
 }
 
 type row struct {
 	ask.Listed
-	At string
+	At    string
+	Alike int // others that begin alike
 }
 
 func makeSessions(r *request) (page, error) {
 	from := r.queryNumber("from", 0, listMost)
-	rows, total, err := r.at.List(r, from, listShown)
+	like := r.query.Get("like")
+	list, err := r.at.List(r, ask.ListRequest{Skip: from, Limit: listShown, Like: like})
 	if err != nil {
 		return page{}, err
 	}
-	out := sessionList{Total: total, First: from + 1, Last: from + len(rows)}
-	for _, l := range rows {
-		out.Rows = append(out.Rows, row{l, result.Time(l.At)})
+	out := sessionList{Total: list.Total, Items: list.Items, First: from + 1, Last: from + len(list.Rows)}
+	for _, l := range list.Rows {
+		out.Rows = append(out.Rows, row{l, result.Time(l.At), list.Alike[l.ID]})
 	}
 	if from > 0 {
-		out.Newer = r.listPage(max(0, from-listShown))
+		out.Newer = r.listPage(max(0, from-listShown), like)
 	}
-	if out.Last < total && len(rows) > 0 {
-		out.Older = r.listPage(out.Last)
+	if out.Last < list.Total && len(list.Rows) > 0 {
+		out.Older = r.listPage(out.Last, like)
 	}
 	return page{Template: "sessions", Title: "All sessions", Here: "search", Body: out}, nil
 }
 
 // listPage is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
-func (l links) listPage(from int) string {
-	if l.Static && from == 0 {
+func (l links) listPage(from int, like string) string {
+	if l.Static && from == 0 && like == "" {
 		return l.To("")
 	}
-	return l.To("sessions", "from", from)
+	return l.To("sessions", "from", from, "like", like)
 }

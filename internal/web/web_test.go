@@ -185,6 +185,48 @@ func TestExportHasEachCommitOnce(t *testing.T) {
 	harness.Equal(t, "pages", len(commits), len(files))
 }
 
+// TestAlike: automated sessions that begin alike are one row of the lists, which leads to all of them.
+func TestAlike(t *testing.T) {
+	w := world.Team(t)
+	w.Git(w.Dir, "config", "rekal.actor", "agent")
+	files := []string{"import", "--file"}
+	for i := range 22 {
+		file := w.At(fmt.Sprintf("home/review%d.jsonl", i))
+		w.Write(file, fmt.Sprintf(`{"session":{"agent":"aider","id":"s%d","cwd":%q,"branch":"main"}}
+{"turn":{"role":"human","ts":"2026-03-05T10:%02d:00Z","content":"Review the code changes of branch number %[1]d"}}
+`, i, w.Dir, i))
+		files = append(files, file)
+	}
+	w.Run(files...)
+	v := world.Visit(t, w.Web())
+	for page, element := range map[string]string{"": "h3", "sessions": "li"} {
+		_, doc := v.Page(page)
+		rows, at := 0, ""
+		for _, title := range world.TextsOf(doc, element) {
+			if strings.Contains(title, "Review the code changes") {
+				rows++
+			}
+		}
+		for _, l := range world.Links(doc) {
+			if strings.Contains(l, "like=") {
+				at = l
+			}
+		}
+		harness.Equal(t, page+": rows", 1, rows)
+		_, doc = v.Page(at)
+		for i := range 22 {
+			if !strings.Contains(world.TextsOf(doc, "ol")[0], fmt.Sprintf("branch number %d ", i)) {
+				t.Errorf("%s: session %d is in no list", page, i)
+			}
+		}
+		harness.Equal(t, "all that begin alike", []string{"1 to 22 of 22 sessions and memories, the latest first"},
+			world.TextsOf(doc, "status"))
+	}
+	_, doc := v.Page("sessions")
+	harness.Equal(t, "rows and items", []string{"1 to 6 of 6 rows, for 27 sessions and memories, the latest first"},
+		world.TextsOf(doc, "status"))
+}
+
 // TestVerified: what no key of its author signed is left out, where that is asked for.
 func TestVerified(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
