@@ -15,6 +15,7 @@ import (
 
 // Bounds of what is shown of the course of a session.
 const (
+	stripLeast     = 10  // turns that need a strip
 	outlineLeast   = 6   // prompts that need an outline
 	outlineMost    = 300 // prompts
 	stripLinks     = 60
@@ -73,7 +74,9 @@ type strip struct {
 	Marks   []mark
 	Kinds   []kind
 	Columns []column
-	Scale   []tick
+	Scale   []int // turns at the same distance, the first and the last one among them
+	From    string
+	To      string
 	Width   int
 }
 
@@ -96,15 +99,9 @@ type column struct {
 	Href, Title string
 }
 
-// tick is a turn on the scale.
-type tick struct {
-	Turn int
-	At   string // of the first and the last one
-}
-
 // strip draws the course; the zero value is for one that is too short.
 func (c course) strip(l links, id string) (out strip) {
-	if len(c.turns) < 2 {
+	if len(c.turns) < stripLeast {
 		return out
 	}
 	out.Width = stripWidth
@@ -129,6 +126,7 @@ func (c course) strip(l links, id string) (out strip) {
 		add(max(0, slices.IndexFunc(c.turns, func(t ask.StripTurn) bool { return t.Turn == made.Turn })), 3, 1)
 	}
 	out.Columns, out.Scale = c.columns(l, id), c.scale()
+	out.From, out.To = result.Time(c.turns[0].At), result.Time(c.turns[len(c.turns)-1].At)
 	return out
 }
 
@@ -155,18 +153,13 @@ func (c course) columns(l links, id string) (out []column) {
 	return out
 }
 
-// scale is some turns at the same distance, the first and the last one with their times; of a short session these two.
-func (c course) scale() (out []tick) {
-	step := (len(c.turns) - 1) / (ticks - 1)
-	if step < 2 {
-		step = len(c.turns) - 1
+// scale is some turns at the same distance, and the last one.
+func (c course) scale() (out []int) {
+	last := len(c.turns) - 1
+	for i := 0; i < last && len(out) < ticks-1; i += last / (ticks - 1) {
+		out = append(out, max(0, c.turns[i].Turn))
 	}
-	for i := 0; i < len(c.turns)-1 && len(out) < ticks-1; i += step {
-		out = append(out, tick{Turn: max(0, c.turns[i].Turn)})
-	}
-	out = append(out, tick{Turn: c.turns[len(c.turns)-1].Turn})
-	out[0].At, out[len(out)-1].At = result.Time(c.turns[0].At), result.Time(c.turns[len(c.turns)-1].At)
-	return out
+	return append(out, c.turns[last].Turn)
 }
 
 // stop is a prompt or a commit of an outline.

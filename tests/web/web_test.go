@@ -3,10 +3,12 @@ package web_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/png"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -231,27 +233,38 @@ func TestLongAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: AXE does not name axe.min.js: make web-check")
 	}
-	s := open(t, b, world.Team(t))
-	for _, width := range []int{1280, 375} {
-		for _, dark := range []bool{false, true} {
-			s.looks(width, 900, dark)
-			for name, page := range s.pages {
-				s.open(s.base + page)
-				s.eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
-				s.eval(string(axe)+"; 0", nil)
-				var found struct {
-					Passes     int
-					Violations []string
-				}
-				s.eval(`axe.run().then((r) => ({passes: r.passes.length, violations: [...r.violations, ...r.incomplete.filter((v) => v.id === "color-contrast")].map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary).join(" | "))}))`, &found)
-				for _, v := range found.Violations {
-					t.Errorf("%s, %d px, dark %v: %s", name, width, dark, v)
-				}
-				if found.Passes < 10 {
-					t.Errorf("%s: only %d rules were looked at", name, found.Passes)
+	team, long := open(t, b, world.Team(t)), open(t, b, world.Long(t))
+	maps.DeleteFunc(long.pages, func(name, _ string) bool { return name != "session" && name != "file" })
+	for _, s := range []*site{team, long} {
+		for _, width := range []int{1280, 375} {
+			for _, dark := range []bool{false, true} {
+				s.looks(width, 900, dark)
+				for name, page := range s.pages {
+					s.open(s.base + page)
+					s.checkAxe(string(axe), fmt.Sprintf("%s, %d px, dark %v", name, width, dark))
 				}
 			}
 		}
+	}
+}
+
+// checkAxe fails for each violation of the page, and for each text whose contrast can't be told.
+func (s *site) checkAxe(axe, name string) {
+	s.t.Helper()
+	s.eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
+	s.eval(axe+"; 0", nil)
+	var found struct {
+		Passes     int
+		Violations []string
+	}
+	s.eval(`axe.run().then((r) => ({passes: r.passes.length,
+		violations: [...r.violations, ...r.incomplete.filter((v) => v.id === "color-contrast")].map((v) => v.id + ": " + v.help + ": " +
+			v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary).join(" | "))}))`, &found)
+	for _, v := range found.Violations {
+		s.t.Errorf("%s: %s", name, v)
+	}
+	if found.Passes < 10 {
+		s.t.Errorf("%s: only %d rules were looked at", name, found.Passes)
 	}
 }
 
@@ -317,6 +330,9 @@ func TestLongScreenshots(t *testing.T) {
 				s.looks(width, height, dark)
 				s.open(s.base + page)
 				s.eval(`document.activeElement.blur()`, nil)
+				if name == "session" { // what it says, and the commit that came of it
+					s.eval(`document.querySelector(".changes").open = true; scrollTo(0, document.querySelector(".commit").getBoundingClientRect().top + scrollY - 400)`, nil)
+				}
 				file := filepath.Join(into, name+"-"+map[bool]string{
 					false: "light",
 					true:  "dark",
