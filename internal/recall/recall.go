@@ -452,15 +452,8 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 			}
 		}
 	}
-	said, err := StatesOf(ctx, index, idsOf(hits))
-	if err != nil {
-		return nil, err
-	}
-	for i := range out {
-		out[i].States = said[out[i].ID]
-	}
-	err = cmp.Or(markReverted(ctx, repo, req, facets, became, out), addNotes(ctx, index, repo, req, out))
-	return out, err
+	return out, cmp.Or(markStates(ctx, index, out), markReverted(ctx, repo, req, facets, became, out),
+		addNotes(ctx, index, repo, req, out))
 }
 
 // snippetsAndGone cuts what is shown of hits, while the history is walked for commits: which are missing, and to which

@@ -62,6 +62,19 @@ func foldSuperseded(ctx context.Context, index *db.DB, filter db.Filter, hits []
 	return kept, nil
 }
 
+// markStates says of results what memories say of them.
+func markStates(ctx context.Context, index *db.DB, hits []result.Hit) error {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	said, err := StatesOf(ctx, index, ids)
+	for i := range hits {
+		hits[i].States = said[hits[i].ID]
+	}
+	return err
+}
+
 // StatesOf are the states of sessions and memories, by ID.
 func StatesOf(ctx context.Context, index *db.DB, ids []string) (map[string]result.States, error) {
 	out := map[string]result.States{}
