@@ -1,13 +1,21 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/fix"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // FixRequest is an error; see fix.Request.
@@ -39,12 +47,82 @@ func (m *Moment) Reverted(ctx context.Context) (map[string]result.Reverted, erro
 	return out, err
 }
 
-// Failures counts what failed, by command: see fix.Finder.Failures.
-func (m *Moment) Failures(ctx context.Context, req StatsRequest) (result.Failures, error) {
+// FailureGroupings are the words by which failures can be summed up.
+func FailureGroupings() []string { return []string{"command", "path"} }
+
+// Failures counts what failed, by command or path, with what was dropped: see fix.Finder.Failures. It is for
+// LimitFailures.
+func (m *Moment) Failures(ctx context.Context, req StatsRequest) (out result.Failures, err error) {
 	req.Now = m.w.Now()
 	span, err := req.Span(m.w.Repo)
 	if err != nil {
-		return result.Failures{}, err
+		return out, err
 	}
-	return fix.Finder{Index: m.DB, Repo: m.w.Repo}.Failures(ctx, span.Since, span.Until, req.Limit)
+	finder := fix.Finder{Index: m.DB, Repo: m.w.Repo}
+	if out, err = finder.Failures(ctx, req.By == "path", span.Since, span.Until, req.Limit); err != nil {
+		return out, err
+	}
+	out.By = req.By
+	out.Dropped, err = m.dropped(ctx, span)
+	return out, err
+}
+
+// LimitFailures puts results in order, and leaves out what is beyond a limit; 0: nothing.
+func LimitFailures(f *result.Failures, limit int) {
+	fix.SortFailures(f.Results)
+	slices.SortStableFunc(f.Dropped, func(a, b result.Dropped) int {
+		return cmp.Or(strings.Compare(b.At, a.At), strings.Compare(a.ID, b.ID))
+	})
+	if n := len(f.Results); limit > 0 && n > limit {
+		f.Results, f.More = f.Results[:limit], n-limit
+	}
+	if limit > 0 && len(f.Dropped) > limit {
+		f.Dropped = f.Dropped[:limit]
+	}
+}
+
+// dropped are the commits of sessions that a later one took back in a time, and what memories of then reject.
+func (m *Moment) dropped(ctx context.Context, span question.Span) (out []result.Dropped, err error) {
+	reverted, err := history.Reverted(ctx, m.w.Repo, memory(m.w.RekalDir()))
+	if err != nil {
+		return nil, err
+	}
+	shas := make([]string, 0, len(reverted))
+	for sha := range reverted {
+		shas = append(shas, string(sha))
+	}
+	ties, err := m.TiesOfCommits(ctx, shas)
+	if err != nil {
+		return nil, err
+	}
+	purged, err := db.PurgedIDs(ctx, m.DB)
+	if err != nil {
+		return nil, err
+	}
+	for sha, r := range reverted {
+		of := slices.DeleteFunc(ties[string(sha)], func(t attribution.Tie) bool { return slices.Contains(purged, t.Session) })
+		by, err := m.w.Repo.Commit(r.By)
+		if len(of) == 0 || err != nil || !holds(span, by.Committer.When) {
+			continue
+		}
+		said := recall.RevertedOf(sha, r)
+		out = append(out, result.Dropped{
+			ID: of[0].Session, At: result.Time(by.Committer.When), What: m.w.Subject(string(sha)), Commit: said.Commit,
+			By: said.By, Reason: said.Reason,
+		})
+	}
+	memories, err := m.Rejecting(ctx)
+	for _, row := range memories {
+		if holds(span, row.TS) {
+			out = append(out, result.Dropped{
+				ID: row.ID, At: result.Time(row.TS), What: row.Rejects, Reason: session.OneLine(row.Content),
+			})
+		}
+	}
+	return out, err
+}
+
+// holds reports whether a time is in a span.
+func holds(span question.Span, at time.Time) bool {
+	return (span.Since.IsZero() || !at.Before(span.Since)) && (span.Until.IsZero() || at.Before(span.Until))
 }

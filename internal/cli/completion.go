@@ -214,7 +214,7 @@ func fixedWords() map[string][]string {
 		takesShell: {"bash", "zsh", "fish"},
 		"format":   {agentTrace, gitAINotes, inToto, otelTraces},
 		"agent":    session.Agents(),
-		"by":       append(ask.Groupings(), "month"),
+		"by":       append(ask.Groupings(), "command", "month", "path"),
 		"actor":    {session.ActorHuman, session.ActorAgent},
 		"role":     {session.RoleHuman, session.RoleAssistant},
 		"kind":     {ask.KindSession, ask.KindMemory, ask.KindRecord},

@@ -63,6 +63,7 @@ var exits = map[string][]exit{
 		{args: []string{"stats", "--lines"}},
 		{args: []string{"stats", "--sessions"}},
 		{args: []string{"stats", "--survival", "--by", "author"}},
+		{args: []string{"stats", "--failures"}},
 	},
 	"resume":  {{args: []string{"resume", "--print", "gasket"}}},
 	"handoff": {{args: []string{"handoff", "$ID"}}},

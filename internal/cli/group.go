@@ -115,6 +115,13 @@ func (c *logOptions) runGroup(ctx context.Context, app *App) error {
 // runGroup is run where several repositories are asked.
 func (c *statsOptions) runGroup(ctx context.Context, app *App) error {
 	return app.withGroup(ctx, c.group, c.shape, func(g *group.Group) error {
+		if c.failures {
+			failures, err := g.Failures(ctx, c.req)
+			if err != nil {
+				return withFlagName(err)
+			}
+			return c.printFailures(ctx, app, g.SettingsFrom(), failures)
+		}
 		stats, err := g.Stats(ctx, c.req)
 		if err != nil {
 			return withFlagName(err)

@@ -50,7 +50,8 @@ input, output, cacheRead and cacheWrite:
 With --sessions it counts sessions instead: a calendar of the last year, how long they last, how many stand behind a commit, and which files change
 together. Nobody is compared with others.
 
-With --failures it counts commands that failed, with where each was mended last ("git rekal fix" tells how).
+With --failures it counts commands that failed, or by path the files that their errors name, with where each was mended last ("git rekal fix" tells
+how), and what was dropped: commits that were reverted, and what memories reject.
 
 With --lines it says who wrote the lines of HEAD, of a file or folder, or those that the commits of a range brought, as "why" does of each:
 a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
@@ -66,7 +67,7 @@ and today, by agent, author, folder, model or month. Nothing is guessed: a line 
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.req.By, "by", "model",
-		"sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session; with --survival also month")
+		"sum up by `WHAT`: agent, author, branch, commit, day, folder, model, repository or session; with --survival also month; with --failures command or path")
 	fs.BoolVar(&c.sessions, "sessions", false, "count sessions instead of tokens")
 	fs.BoolVar(&c.failures, "failures", false, "count commands that failed")
 	fs.BoolVar(&c.lines, "lines", false, "say who wrote lines")
@@ -94,10 +95,13 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 		}
 	}
 	if c.failures {
-		for _, flag := range []string{"by", groupFlag, "all", "sessions", "lines", "agent"} {
+		for _, flag := range []string{"sessions", "lines", "agent"} {
 			if fs.Changed(flag) {
 				return fmt.Errorf("--%s does not go with --failures", flag)
 			}
+		}
+		if !fs.Changed("by") {
+			c.req.By = "command"
 		}
 	}
 	for _, flag := range []string{"by", groupFlag, "all", "sessions", "agent", "since", "until"} {
@@ -110,8 +114,11 @@ func (c *statsOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("-n must not be below 0")
 	}
 	words := ask.Groupings()
-	if c.survival {
+	switch {
+	case c.survival:
 		words = ask.SurvivalGroupings()
+	case c.failures:
+		words = ask.FailureGroupings()
 	}
 	if err := ask.CheckGrouping(c.req.By, words); err != nil {
 		return err
@@ -140,7 +147,8 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 				if err != nil {
 					return withFlagName(err)
 				}
-				return c.shape.answer(ctx, app, w, failures, nil, func(l text.Look) string { return text.Failures(l, failures) })
+				ask.LimitFailures(&failures, c.req.Limit)
+				return c.printFailures(ctx, app, w, failures)
 			case c.sessions:
 				work, err := at.Work(ctx, c.req)
 				if err != nil {
@@ -164,6 +172,10 @@ func (c *statsOptions) run(ctx context.Context, app *App) error {
 			}
 			return c.print(ctx, app, w, stats, notice, names.Short)
 		})
+}
+
+func (c *statsOptions) printFailures(ctx context.Context, app *App, w *workspace.Workspace, f result.Failures) error {
+	return c.shape.answer(ctx, app, w, f, nil, func(l text.Look) string { return text.Failures(l, f) })
 }
 
 func (c *statsOptions) countLines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {

@@ -109,6 +109,16 @@ type FailureAt struct {
 	session.ToolCall
 }
 
+// TouchedPaths reads the paths that sessions touched.
+func (d *DB) TouchedPaths(ctx context.Context) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT path FROM paths ORDER BY path`))
+}
+
+// Rejecting reads the memories that are not purged and that reject something, the latest first.
+func (d *DB) Rejecting(ctx context.Context) ([]MemoryRow, error) {
+	return memories(ctx, d, `rejects IS NOT NULL AND id NOT IN (SELECT id FROM purged) ORDER BY ts DESC, id`)
+}
+
 // FailuresIn reads the calls in a time whose errors have terms, the latest first; a zero time leaves that side open.
 func (d *DB) FailuresIn(ctx context.Context, since, until time.Time) ([]FailureAt, error) {
 	return readRows(query(ctx, d, `SELECT session, ts, i, turn, cmd, terms FROM tool_calls WHERE terms IS NOT NULL AND session NOT IN (SELECT id FROM purged)

@@ -219,6 +219,59 @@ func (g *Group) stats(ctx context.Context, m member, req ask.StatsRequest, singl
 	return out, err
 }
 
+// Failures counts what failed in all members together, by command or path.
+func (g *Group) Failures(ctx context.Context, req ask.StatsRequest) (result.Failures, error) {
+	all, err := askMembers(ctx, g, func(m member) (result.Failures, error) { return g.failures(ctx, m, req) })
+	if err != nil {
+		return result.Failures{}, err
+	}
+	out, at := result.Failures{Schema: result.Schema, By: req.By, Repos: g.Paths(), Results: []result.Failed{}},
+		map[[2]string]int{}
+	for _, one := range all {
+		out.Total, out.Dropped = out.Total+one.Total, append(out.Dropped, one.Dropped...)
+		for _, r := range one.Results {
+			key := [2]string{r.Path, r.Command}
+			if req.By == "path" {
+				key[1] = r.Repo // another repository's file is another one
+			}
+			i, ok := at[key]
+			if !ok {
+				at[key], out.Results = len(out.Results), append(out.Results, r)
+				continue
+			}
+			out.Results[i] = addFailed(out.Results[i], r)
+		}
+	}
+	ask.LimitFailures(&out, req.Limit)
+	return out, nil
+}
+
+// addFailed adds the failures of another repository. What is known of the later ones counts, where one was mended.
+func addFailed(a, b result.Failed) result.Failed {
+	failed, sessions, last := a.Failed+b.Failed, a.Sessions+b.Sessions, max(a.LastAt, b.LastAt)
+	if a.Mended == "" || b.Mended != "" && b.LastAt > a.LastAt {
+		a = b
+	}
+	a.Failed, a.Sessions, a.LastAt = failed, sessions, last
+	return a
+}
+
+// failures are one member's.
+func (g *Group) failures(ctx context.Context, m member, req ask.StatsRequest) (out result.Failures, err error) {
+	at, err := g.openIndex(ctx, m)
+	if err != nil {
+		return out, m.AsNotInitialised(err)
+	}
+	out, err = at.Failures(ctx, req)
+	for i := range out.Results {
+		out.Results[i].Repo = m.path
+	}
+	for i := range out.Dropped {
+		out.Dropped[i].Repo = m.path
+	}
+	return out, errors.Join(err, at.Close())
+}
+
 // idShortener is what shortens an ID, as in the repository that has it.
 func idShortener(all []session.Names) func(id string) string {
 	return func(id string) string {

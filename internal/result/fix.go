@@ -41,17 +41,33 @@ type MendedFile struct {
 	Freshness string `json:"freshness,omitempty"`
 }
 
-// Failures is the answer of `git rekal stats --failures`: what failed most, by command.
+// Failures is the answer of `git rekal stats --failures`: what failed most, by command or path, and what was dropped.
 type Failures struct {
-	Schema  int      `json:"schema"`
-	Total   int      `json:"total"` // failures
-	Results []Failed `json:"results"`
-	More    int      `json:"more,omitempty"` // commands that were left out, by -n
+	Schema  int       `json:"schema"`
+	By      string    `json:"by"`              // command or path
+	Repos   []string  `json:"repos,omitempty"` // of an answer of several repositories: their paths
+	Total   int       `json:"total"`           // failures
+	Results []Failed  `json:"results"`
+	More    int       `json:"more,omitempty"`    // results that were left out, by -n
+	Dropped []Dropped `json:"dropped,omitempty"` // the latest first
+}
+
+// Dropped is what was tried and dropped: the commit of a session that a later one took back, or what a memory rejects.
+type Dropped struct {
+	ID     string `json:"id"`             // of the session behind the commit, or of the memory
+	Repo   string `json:"repo,omitempty"` // as of a Hit
+	At     string `json:"at"`
+	What   string `json:"what"` // the commit's subject, or what was rejected
+	Commit string `json:"commit,omitempty"`
+	By     string `json:"by,omitempty"` // the commit that took it back
+	Reason string `json:"reason,omitempty"`
 }
 
 // Failed is a command that failed.
 type Failed struct {
-	Command  string   `json:"command"` // without flags, folders and wrappers
+	Path     string   `json:"path,omitempty"` // by path: a file that the errors name, or its name alone where several have it
+	Repo     string   `json:"repo,omitempty"` // as of a Hit: that of Mended
+	Command  string   `json:"command"`        // without flags, folders and wrappers; by path the last one
 	Failed   int      `json:"failed"`
 	Sessions int      `json:"sessions"`
 	LastAt   string   `json:"last_at"`

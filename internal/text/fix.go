@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -91,23 +92,47 @@ func changedFiles(m result.Mended) string {
 	return strings.Join(paths[:min(len(paths), 3)], ", ")
 }
 
-// Failures is a table of commands that failed.
+// Failures is a table of commands that failed, or of files that errors name, and a list of what was dropped.
 func Failures(look Look, f result.Failures) string {
 	p := &page{Look: look}
 	if len(f.Results) == 0 {
 		p.writeLine("", "", span{text: "No command is known to have failed."})
-		return p.String()
+	} else {
+		table := [][]string{{strings.ToUpper(f.By), "FAILED", "SESSIONS", "LAST", "MENDED"}}
+		for _, r := range f.Results {
+			mended := r.Mended
+			if mended != "" && r.Repo != "" {
+				mended = repoName(r.Repo) + " " + mended
+			}
+			table = append(table, []string{
+				session.Shorten(cmp.Or(r.Path, r.Command), 40), session.Thousands(r.Failed),
+				session.Thousands(r.Sessions), p.day(r.LastAt), mended,
+			})
+		}
+		p.writeTable(table, func(int) float64 { return 0 })
 	}
-	table := [][]string{{"COMMAND", "FAILED", "SESSIONS", "LAST", "MENDED"}}
-	for _, r := range f.Results {
-		table = append(table, []string{
-			session.Shorten(r.Command, 40), session.Thousands(r.Failed),
-			session.Thousands(r.Sessions), p.day(r.LastAt), r.Mended,
-		})
-	}
-	p.writeTable(table, func(int) float64 { return 0 })
 	if f.More > 0 {
 		p.writeLine("", "", printableSpanf(dim, "%s more: -n 0 shows all.", session.Thousands(f.More)))
 	}
+	if len(f.Dropped) > 0 {
+		p.writeRow([]span{unbrokenSpan(unstyled, "")})
+		p.writeRow([]span{unbrokenSpan(dim, "Tried and dropped:")})
+	}
+	for _, d := range f.Dropped {
+		p.writeDropped(d)
+	}
 	return p.String()
+}
+
+// writeDropped says what was dropped, when, why, and what shows it.
+func (p *page) writeDropped(d result.Dropped) {
+	what := d.What
+	if d.Commit != "" {
+		what = d.Commit + " " + what + ", reverted by " + d.By
+	}
+	if d.Reason != "" {
+		what += ": " + d.Reason
+	}
+	p.writeLine("", "  ", printableSpanf(unstyled, "%s  %s", p.day(d.At), what))
+	p.writeLine("  ", "  ", unbrokenSpan(cyan, gitCommandIn(d.Repo)+" rekal show "+p.id(d.ID)))
 }
