@@ -116,7 +116,7 @@ func replacedLines(edits []attribution.Edit) []prints {
 	return out
 }
 
-// reached are the lines of edits that commits have, by the time of the edit in milliseconds. A line of several commits
+// reached are the lines of this clone's edits that commits have, by the time of the edit in milliseconds. A line of several commits
 // (one was rewritten, or another one was made of it) counts once. A commit that is not here tells nothing: its lines
 // stand in what it became.
 func (c *Counter) reached(ctx context.Context) (map[int64]prints, error) {
@@ -128,13 +128,18 @@ func (c *Counter) reached(ctx context.Context) (map[int64]prints, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := c.Index.OwnLedgers(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := map[int64]prints{}
 	for _, sha := range shas {
 		all, err := c.Index.LinesWritten(ctx, []string{sha})
 		if err != nil {
 			return nil, err
 		}
-		makers, _ := attribution.CredibleLines(all[sha], lineage.Maker(sha))
+		mine := slices.DeleteFunc(all[sha], func(r attribution.LineRecord) bool { return !slices.Contains(own, r.Email) })
+		makers, _ := attribution.CredibleLines(mine, lineage.Maker(sha))
 		for at, had := range c.linesOf(git.OID(sha), makers) {
 			if out[at] == nil {
 				out[at] = prints{}

@@ -47,6 +47,13 @@ type tables struct {
 	commits int      // of which it is known who alone stands behind them
 	wrong   []string // what was said wrongly of these
 	helped  helped
+	living  living
+}
+
+func (t *tables) addLiving(l living) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.living = living{t.living.asked + l.asked, t.living.followed + l.followed}
 }
 
 func (t *tables) addHelped(h helped) {

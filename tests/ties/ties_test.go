@@ -64,6 +64,7 @@ func judges(t *testing.T, first, each uint64, kinds ...string) {
 	}
 	t.Logf("of %d commits that are one session's or a person's, %d have others behind them", all.commits, len(all.wrong))
 	all.helped.hold(t)
+	all.living.hold(t)
 	for _, m := range all.wrong {
 		t.Error(m)
 	}
@@ -97,6 +98,7 @@ func (t *tables) judges(h *history) {
 		asked, wrong := a.judgeBehind()
 		t.addCommits(asked, wrong)
 		t.addHelped(a.judgeTrailers())
+		t.addLiving(a.judgeSurvival())
 		v := a.judge()
 		for _, label := range []string{h.kind, setup, "total"} {
 			t.add(label, v.all)
