@@ -351,6 +351,9 @@ func (d *decoder) addCall(p *part, u toolUse) {
 			p.calls[id] = append(p.calls[id], c.Index)
 		}
 	}
+	if u.act == session.ActRun {
+		u.edits = heredocEdits(validText(u.cmd))
+	}
 	for i := range u.edits {
 		u.edits[i].Path = d.places.toolPath(validText(u.edits[i].Path), p.cwd)
 	}
@@ -373,7 +376,8 @@ func (d *decoder) endCall(p *part, id, text string, exit *int, failed bool) {
 	d.finishCall(p, id, failed)
 }
 
-// finishCall takes the result of a call: what it asked for was done, or it failed.
+// finishCall takes the result of a call: what it asked for was done, or it failed. A command that failed may have
+// written before.
 func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(d.open, id)
 	edits := p.asked[id]
@@ -384,14 +388,15 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 	if p.last == id {
 		p.Running = false
 	}
-	if failed {
-		for _, i := range p.calls[id] {
-			p.ToolCalls[i].Failed = true
-		}
-		return
+	ran := false
+	for _, i := range p.calls[id] {
+		p.ToolCalls[i].Failed = p.ToolCalls[i].Failed || failed
+		ran = p.ToolCalls[i].Act == session.ActRun
 	}
 	for _, e := range edits {
-		d.addEdit(p, e)
+		if !failed || ran {
+			d.addEdit(p, e)
+		}
 	}
 }
 
