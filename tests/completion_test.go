@@ -50,7 +50,7 @@ func TestCompletionLine(t *testing.T) {
 		"--color=al":            "always\n",
 		"show --color=n":        "never\n",
 		"init --brief=prompts,": "prompts,edits\n",
-		"stats --by mo":         "model\n",
+		"stats --by mod":        "model\n",
 		"query --role a":        "assistant\n",
 		"log --actor=":          "[Debug] [Error] Subcommand 'log' does not support flag 'actor'\n", // on stderr
 		"log topic":             "topic/login\n",

@@ -116,9 +116,9 @@ func replacedLines(edits []attribution.Edit) []prints {
 	return out
 }
 
-// reached are the lines of this clone's edits that commits have, by the time of the edit in milliseconds. A line of several commits
-// (one was rewritten, or another one was made of it) counts once. A commit that is not here tells nothing: its lines
-// stand in what it became.
+// reached are the lines of this clone's edits that commits have, by the time of the edit in milliseconds. A line of
+// several commits (one was rewritten, or another one was made of it) counts once. A commit that is not here tells
+// nothing: its lines stand in what it became.
 func (c *Counter) reached(ctx context.Context) (map[int64]prints, error) {
 	shas, err := c.Index.CommitsWritten(ctx)
 	if err != nil {

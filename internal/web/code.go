@@ -109,9 +109,8 @@ func (d *timelinePage) add(e event, date func(string) string) {
 // add puts an event to the block before, if its sessions are the same, and tied in the same way.
 func (a *authorsDay) add(e event) {
 	sessions := e.Folded()
-	if n := len(a.Blocks) - 1; n >= 0 && slices.EqualFunc(a.Blocks[n].Sessions, sessions, func(x, y result.LogSession) bool {
-		return x.ID == y.ID && x.Tie == y.Tie && x.Alike == y.Alike
-	}) {
+	isSame := func(x, y result.LogSession) bool { return x.ID == y.ID && x.Tie == y.Tie && x.Alike == y.Alike }
+	if n := len(a.Blocks) - 1; n >= 0 && slices.EqualFunc(a.Blocks[n].Sessions, sessions, isSame) {
 		a.Blocks[n].Events = append(a.Blocks[n].Events, e)
 		return
 	}
