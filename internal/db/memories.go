@@ -43,6 +43,12 @@ func (d *DB) Memory(ctx context.Context, id string) (m MemoryRow, ok bool, err e
 	return all[0], true, nil
 }
 
+// HasStates reports whether any memory supersedes or rejects something.
+func (d *DB) HasStates(ctx context.Context) (some bool, err error) {
+	err = query(ctx, d, `SELECT EXISTS (SELECT 1 FROM memories WHERE supersedes IS NOT NULL OR rejects IS NOT NULL)`).one(&some)
+	return some, err
+}
+
 // superseding are the pairs of a memory o and the memory n in its place that count: n is not purged, and of the same
 // author, or of one of this clone (?1, in lower case). What others say of a memory is told, and hides nothing.
 const superseding = ` FROM memories n JOIN memories o ON o.id = n.supersedes WHERE n.id NOT IN (SELECT id FROM purged)

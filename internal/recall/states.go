@@ -31,6 +31,9 @@ func latestOf(newer map[string]string, id string) string {
 
 // foldSuperseded puts the newest memory in the place of those before it, where the filter takes it, too.
 func foldSuperseded(ctx context.Context, index *db.DB, filter db.Filter, hits []Found) ([]Found, error) {
+	if some, err := index.HasStates(ctx); err != nil || !some {
+		return hits, err
+	}
 	newer, err := index.Superseding(ctx)
 	if err != nil || len(newer) == 0 {
 		return hits, err
@@ -64,9 +67,18 @@ func foldSuperseded(ctx context.Context, index *db.DB, filter db.Filter, hits []
 
 // markStates says of results what memories say of them.
 func markStates(ctx context.Context, index *db.DB, hits []result.Hit) error {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
+	some, err := index.HasStates(ctx)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, h := range hits {
+		if some || h.Kind == db.KindMemory {
+			ids = append(ids, h.ID)
+		}
+	}
+	if len(ids) == 0 { // most answers, and each question to the index costs
+		return nil
 	}
 	said, err := StatesOf(ctx, index, ids)
 	for i := range hits {
