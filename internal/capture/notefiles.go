@@ -186,6 +186,9 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 		g.addNote(&d, f, clean[n], &now.Sections[i], stamp.Private, private)
 	}
 	for _, source := range slices.Sorted(maps.Keys(had)) {
+		if !g.Notes.Sent && !stamp.Private {
+			break
+		}
 		g.purgeNote(&d, had[source].IDs, stamp.Private)
 	}
 	if d.changed > 0 {
@@ -211,7 +214,7 @@ func (g *collector) addNote(d *noteDraft, f transcript.NoteFile, m session.Memor
 	if m.TS.After(g.now) {
 		m.TS = g.now
 	}
-	if id := g.st.heldNote(m); id != "" && len(sec.IDs) == 0 { // another machine of the user stored it, or the state is lost
+	if id := g.st.heldNote(m); id != "" && len(sec.IDs) == 0 { // another machine stored it, or the state is lost
 		sec.IDs = []string{id}
 		return
 	}
@@ -223,7 +226,9 @@ func (g *collector) addNote(d *noteDraft, f transcript.NoteFile, m session.Memor
 		}
 		m.TS = m.TS.Add(time.Millisecond) // the same words, at the same time
 	}
-	g.purgeNote(d, sec.IDs, wasPrivate)
+	if g.Notes.Sent || wasPrivate { // else it was sent from elsewhere: what stays here takes nothing from others
+		g.purgeNote(d, sec.IDs, wasPrivate)
+	}
 	sec.IDs = []string{m.ID}
 	d.Memories, d.changed = append(d.Memories, m), d.changed+1
 	if private {
@@ -298,7 +303,9 @@ func (g *collector) planGoneNotes(now map[string]NoteFile) (out []noteDraft) {
 		}
 		d := noteDraft{Entry: session.Entry{Subject: "notes that are gone"}}
 		for _, s := range g.st.Notes[path].Sections {
-			g.purgeNote(&d, s.IDs, g.st.Notes[path].Private)
+			if g.Notes.Sent || g.st.Notes[path].Private {
+				g.purgeNote(&d, s.IDs, g.st.Notes[path].Private)
+			}
 		}
 		if d.changed > 0 {
 			out = append(out, d)
@@ -425,3 +432,21 @@ func (st *state) heldNote(m session.Memory) string {
 func (st *state) hasMemory(m session.Memory) bool {
 	return slices.Contains(st.Memories[memoryKey(m)], m.ID)
 }
+
+// NoteFiles are the files of notes as the last capture left them, by path.
+func NoteFiles(ctx context.Context, dir string) map[string]NoteFile { return readCache(ctx, dir).Notes }
+
+// NotePulled notes which versions of the ledger a file holds that somebody else wrote: the next capture looks at it,
+// and stores what is none of them. A section without a Sum is new in any case.
+func NotePulled(ctx context.Context, dir, path string, sections []NoteSection) error {
+	st := readCache(ctx, dir)
+	if st.Notes == nil {
+		st.Notes = map[string]NoteFile{}
+	}
+	had := st.Notes[path]
+	st.Notes[path] = NoteFile{Size: -1, Private: had.Private, Sections: sections}
+	return st.save(ctx, dir)
+}
+
+// NoteSum is the Sum of a section with a text.
+func NoteSum(text string) string { return textSum(text) }

@@ -63,6 +63,7 @@ func (w *world) kept() (out []string) {
 func TestNotesFollowTheirFiles(t *testing.T) {
 	w := newWorld(t)
 	const build, tests, made = "# Memory\n\n## Build\nmake  \n", "## Tests\nmake test\n", "## Made\nby hand, \x1bno"
+	both := []string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}
 	entries := func() int { return len(w.notes().Memories) }
 	for _, step := range []struct {
 		name string
@@ -70,20 +71,23 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 		want []string
 		adds int // memories
 	}{
-		{"written", func() { w.note(1, "MEMORY.md", build+tests) }, []string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}, 2},
-		{"nothing new", func() {}, []string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}, 0},
-		{"touched", func() { w.note(2, "MEMORY.md", build+tests) }, []string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}, 0},
+		{"written", func() { w.note(1, "MEMORY.md", build+tests) }, both, 2},
+		{"nothing new", func() {}, both, 0},
+		{"touched", func() { w.note(2, "MEMORY.md", build+tests) }, both, 0},
 		{
 			"one section changed, one between", func() { w.note(3, "MEMORY.md", build+"## New\nx\n"+tests+"more\n") },
-			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#New|## New\nx\n", "MEMORY.md#Tests|" + tests + "more\n"}, 2,
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#New|## New\nx\n", "MEMORY.md#Tests|" + tests + "more\n"},
+			2,
 		},
 		{
 			"moved", func() { w.note(4, "MEMORY.md", "## New\nx\n"+build+tests+"more\n") },
-			[]string{"MEMORY.md#New|## New\nx\n", "MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests + "more\n"}, 1,
+			[]string{"MEMORY.md#New|## New\nx\n", "MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests + "more\n"},
+			1,
 		},
 		{
 			"back again", func() { w.note(5, "MEMORY.md", build+tests) },
-			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}, 1,
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests},
+			1,
 		},
 		{"without the cache", w.forget, []string{"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests}, 0},
 		{
@@ -91,23 +95,28 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 			[]string{
 				"MEMORY.md#Build|" + build, "MEMORY.md#Tests|" + tests,
 				"role.md|---\nname: role\n---\nuses [REDACTED:github-pat]\n",
-			}, 1,
+			},
+			1,
 		},
 		{
 			"a section is gone", func() { w.note(7, "MEMORY.md", build) },
-			[]string{"MEMORY.md#Build|" + build, "role.md|---\nname: role\n---\nuses [REDACTED:github-pat]\n"}, 0,
+			[]string{"MEMORY.md#Build|" + build, "role.md|---\nname: role\n---\nuses [REDACTED:github-pat]\n"},
+			0,
 		},
 		{
 			"a file is gone", func() { _ = os.Remove(w.noteFile("role.md")) },
-			[]string{"MEMORY.md#Build|" + build}, 0,
+			[]string{"MEMORY.md#Build|" + build},
+			0,
 		},
 		{
 			"a conflict waits", func() { w.note(8, "MEMORY.md", build+"<<<<<<< here\na\n=======\nb\n>>>>>>> there\n") },
-			[]string{"MEMORY.md#Build|" + build}, 0,
+			[]string{"MEMORY.md#Build|" + build},
+			0,
 		},
 		{
 			"resolved, with what no text holds", func() { w.note(9, "MEMORY.md", build+made) },
-			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Made|## Made\nby hand, o"}, 1,
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Made|## Made\nby hand, o"},
+			1,
 		},
 		{
 			"no text, not the agent's", func() {
@@ -116,9 +125,11 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 				w.note(10, ".hidden.md", "x")
 				w.note(10, "big.md", strings.Repeat("x", 300<<10))
 				_ = os.Symlink(filepath.Join(w.repo(), "README"), w.noteFile("link.md"))
-				w.note(10, "MEMORY.md", build+"\n<!-- git-rekal: notes of x@y.z -->\ny\n<!-- git-rekal: end of notes of x@y.z -->\n")
+				w.note(10, "MEMORY.md", build+
+					"\n<!-- git-rekal: notes of x@y.z -->\ny\n<!-- git-rekal: end of notes of x@y.z -->\n")
 			},
-			[]string{"MEMORY.md#Build|" + build}, 0,
+			[]string{"MEMORY.md#Build|" + build},
+			0,
 		},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -140,7 +151,8 @@ func TestNotesOfAnotherMachine(t *testing.T) {
 	w.forget()
 	w.note(2, "MEMORY.md", "## B\n2\n## C\n3\n")
 	w.captureNotes()
-	harness.Equal(t, "kept", []string{"MEMORY.md#A|## A\n1\n", "MEMORY.md#B|## B\n2\n", "MEMORY.md#C|## C\n3\n"}, sorted(w.kept()))
+	harness.Equal(t, "kept", []string{"MEMORY.md#A|## A\n1\n", "MEMORY.md#B|## B\n2\n", "MEMORY.md#C|## C\n3\n"},
+		sorted(w.kept()))
 	w.forget()
 	w.note(3, "MEMORY.md", "## A\nelse\n")
 	w.captureNotes()

@@ -115,7 +115,7 @@ func (app *App) addAllCommands(help *cobra.Command) {
 	app.root.AddCommand(
 		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app),
 		newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
-		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app),
+		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newMemoryCmd(app),
 		newPurgeCmd(app), newRestoreCmd(app),
 		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app),
 		newSignCmd(app), newMirrorCmd(app),

@@ -85,6 +85,12 @@ var exits = map[string][]exit{
 		{args: []string{"check", "--format", "sarif"}},
 		{args: []string{"check", "--format", "annotations"}},
 	},
+	"memory": {
+		{args: []string{"memory", "list", "--all"}},
+		{args: []string{"memory", "check"}},
+		{args: []string{"memory", "diff"}},
+		{args: []string{"memory", "pull"}},
+	},
 	"mcp":        {{args: []string{"mcp"}, stdin: mcpRequests()}},
 	"lsp":        {{args: []string{"lsp"}, stdin: lspRequests()}},
 	"completion": {{args: []string{"__complete", "show", ""}}, {args: []string{"__complete", "handoff", "01"}}},

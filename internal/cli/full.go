@@ -42,6 +42,8 @@ type Full struct {
 	// Survival counts what became of lines that sessions wrote, through all of HEAD's history. Progress is in commits.
 	Survival func(ctx context.Context, w *workspace.Workspace, at *ask.Moment, req ask.StatsRequest,
 		progress func(done, total int)) (result.Survival, error)
+	// Notes are the notes of agents, of one or with "" of all.
+	Notes func(w *workspace.Workspace, at *ask.Moment, author workspace.Author, agent string) AgentNotes
 	// EngineVersion is the version of DuckDB.
 	EngineVersion func(ctx context.Context) (string, error)
 }

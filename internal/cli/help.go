@@ -102,7 +102,7 @@ func (app *App) commandList(width int) string {
 func commandGroups() [][2]string {
 	return [][2]string{
 		{"ask", "why fix query stats brief"},
-		{"look", "show log web link export"},
+		{"look", "show log web link export memory"},
 		{"share", "sync push sign mirror save"},
 		{"disclose", "trailers check"},
 		{"hide", "private pause purge restore forget scrub redact"},

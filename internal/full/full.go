@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/lsp"
 	"github.com/git-rekal/git-rekal/internal/mcp"
+	"github.com/git-rekal/git-rekal/internal/memory"
 	"github.com/git-rekal/git-rekal/internal/otel"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -53,6 +54,9 @@ func Parts() *cli.Full {
 			return otel.Of(s, usage, otel.Options{Version: app.Version, Text: text})
 		},
 		Survival:      countSurvival,
+		Notes: func(w *workspace.Workspace, at *ask.Moment, author workspace.Author, agent string) cli.AgentNotes {
+			return memory.Notes{W: w, At: at, Author: author, Agent: agent}
+		},
 		EngineVersion: tables.EngineVersion,
 	}
 }

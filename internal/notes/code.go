@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,6 +78,16 @@ func (c *Code) Head() git.OID { return c.head }
 // Blob is what stands in a file of HEAD; "" for none.
 func (c *Code) Blob(file string) git.OID { return c.files[file] }
 
+// FilesMatching are files of HEAD, at most so many, in order.
+func (c *Code) FilesMatching(matches func(file string) bool, most int) (out []string) {
+	for _, file := range slices.Sorted(maps.Keys(c.files)) {
+		if matches(file) && len(out) < most {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
 // hasFile reports whether HEAD has a file or folder that a note may mean: by its path, by the end of one, or by its
 // name alone.
 func (c *Code) hasFile(name string) bool {
@@ -121,8 +131,8 @@ func (c *Code) Holds(ctx context.Context, named [][]Thing) ([][]Gone, error) {
 	out := make([][]Gone, len(named))
 	for i, things := range named {
 		for _, t := range things {
-			g, ok := s.gone[t]
-			if ok && !slices.ContainsFunc(out[i], func(o Gone) bool { return o.Name == g.Name && o.Kind == g.Kind }) {
+			isSame := func(o Gone) bool { return o.Name == t.Name && o.Kind == t.Kind }
+			if g, ok := s.gone[t]; ok && !slices.ContainsFunc(out[i], isSame) {
 				out[i] = append(out[i], g)
 			}
 		}
@@ -151,8 +161,8 @@ type target struct{ file, begin string }
 
 func newSearch(c *Code) *search {
 	return &search{
-		Code: c, missing: map[Thing]bool{}, words: map[string]bool{}, uses: map[string][]Thing{}, present: map[string]bool{},
-		local: map[fileWord][]Thing{}, targets: map[Thing]target{}, gone: map[Thing]Gone{},
+		Code: c, missing: map[Thing]bool{}, words: map[string]bool{}, uses: map[string][]Thing{},
+		present: map[string]bool{}, local: map[fileWord][]Thing{}, targets: map[Thing]target{}, gone: map[Thing]Gone{},
 	}
 }
 
@@ -199,7 +209,7 @@ func wordsOf(t Thing) (out []string) {
 	if t.Kind == Setting {
 		return []string{name}
 	}
-	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#->", r) && r != '-' || r == '>' })
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#>", r) })
 	for i, p := range parts {
 		if p = strings.Trim(p, "-"); len(p) > 2 && (i == len(parts)-1 || isShapedAsCode(p)) {
 			out = append(out, p)
@@ -292,13 +302,10 @@ func (s *search) findWords(ctx context.Context) error {
 	for _, glob := range texts {
 		args = append(args, ":(top,exclude,icase)"+glob)
 	}
-	ctx, enough := context.WithCancel(ctx)
-	defer enough()
-	err := s.lines(ctx, args, func(line string) bool {
+	return s.lines(ctx, args, func(line string) bool {
 		s.present[line] = true
 		return len(s.present) < len(s.words)
 	})
-	return err
 }
 
 // lines hands on what a git prints, until that says that it is enough. That git finds nothing is no error.
@@ -334,12 +341,11 @@ func (s *search) lines(ctx context.Context, args []string, each func(line string
 
 // dropPresent drops the words that HEAD has, and of those in a file those that it has.
 func (s *search) dropPresent() {
-	for at, things := range s.local {
+	for at := range s.local {
 		text, err := s.repo.Blob(s.files[at.file])
 		if err != nil || !s.present[at.word] || holdsWord(string(text), at.word) {
 			delete(s.local, at)
 		}
-		_ = things
 	}
 	for word := range s.words {
 		if s.present[word] {
@@ -385,125 +391,4 @@ func holdsWord(text, word string) bool {
 
 func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// readHistory reads what commits took away, the latest first, until all is settled.
-func (s *search) readHistory(ctx context.Context) error {
-	w := &walk{search: s}
-	return s.lines(ctx, []string{
-		"-c", "core.quotePath=false", "log", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-prefix", "--diff-filter=a",
-		"--format=%x01%H %ct", "--max-count=" + strconv.Itoa(s.Commits), string(s.head),
-	}, w.line)
-}
-
-// walk is a reading of the history, and where it is.
-type walk struct {
-	*search
-	commit git.OID
-	when   time.Time
-	file   string // before the commit
-	isPlain bool
-	inHunk bool
-	from   string // of a rename
-}
-
-// line takes in one line of git log -p, and says whether anything is still to be found.
-func (w *walk) line(line string) bool {
-	switch {
-	case strings.HasPrefix(line, "\x01"):
-		id, sec, _ := strings.Cut(line[1:], " ")
-		at, _ := strconv.ParseInt(sec, 10, 64)
-		w.commit, w.when, w.inHunk = git.OID(id), time.Unix(at, 0).UTC(), false
-		return len(w.missing)+len(w.words)+len(w.targets)+len(w.local) > 0
-	case strings.HasPrefix(line, "diff --git "):
-		w.inHunk, w.file, w.from = false, "", ""
-	case !w.inHunk && strings.HasPrefix(line, "--- "):
-		w.file = line[4:]
-		w.isPlain = isPlain(strings.ToLower(w.file))
-	case !w.inHunk && strings.HasPrefix(line, "+++ "):
-		if line == "+++ /dev/null" {
-			w.lost(w.file, "")
-		}
-	case !w.inHunk && strings.HasPrefix(line, "deleted file mode"):
-		w.from = "" // an empty file has no names behind it
-	case !w.inHunk && strings.HasPrefix(line, "rename from "):
-		w.from = strings.TrimPrefix(line, "rename from ")
-	case !w.inHunk && strings.HasPrefix(line, "rename to "):
-		w.lost(w.from, strings.TrimPrefix(line, "rename to "))
-	case strings.HasPrefix(line, "@@ "):
-		w.inHunk = true
-	case w.inHunk && strings.HasPrefix(line, "-"):
-		w.removed(line[1:])
-	}
-	return true
-}
-
-// lost settles the paths that a file was, which a commit took away or gave another name.
-func (w *walk) lost(file, now string) {
-	for t, lacks := range w.missing {
-		if file == t.Name || strings.HasPrefix(file, t.Name+"/") || lacks && (strings.HasSuffix(file, "/"+t.Name) ||
-			strings.Contains(file, "/"+t.Name+"/")) {
-			if strings.Contains(file, t.Name+"/") { // a folder: the files went one by one
-				now = ""
-			}
-			if now != "" && w.files[now] == "" {
-				now = ""
-			}
-			w.gone[t] = Gone{t, w.commit, w.when, now}
-			delete(w.missing, t)
-		}
-	}
-}
-
-// removed settles the words and commands that a line had, which a commit took away.
-func (w *walk) removed(line string) {
-	if w.isPlain {
-		return
-	}
-	for word := range w.words {
-		if !strings.Contains(line, word) || !holdsWord(line, word) || !proves(line, word) {
-			continue
-		}
-		for _, t := range w.uses[word] {
-			if _, known := w.gone[t]; !known {
-				w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
-			}
-		}
-		delete(w.words, word)
-	}
-	for at, things := range w.local {
-		if at.file != w.file || !strings.Contains(line, at.word) || !holdsWord(line, at.word) || !proves(line, at.word) {
-			continue
-		}
-		for _, t := range things {
-			if _, known := w.gone[t]; !known {
-				w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
-			}
-		}
-		delete(w.local, at)
-	}
-	for t, is := range w.targets {
-		if is.isIn(w.file) && is.defines(line) {
-			w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when}
-			delete(w.targets, t)
-		}
-	}
-}
-
-// proves reports whether a line that was removed shows that a word was a name of the code. A word that prose has, too,
-// must be defined there.
-func proves(line, word string) bool {
-	if isShapedAsCode(word) || variable.MatchString(word) {
-		return true
-	}
-	before, after, _ := strings.Cut(line, word)
-	last := before[strings.LastIndexAny(strings.TrimRight(before, " "), " \t(")+1:]
-	defining := []string{
-		"func", "def", "class", "type", "const", "var", "let", "fn", "function", "struct", "interface", "enum", "module",
-		"package", "trait", "mod", "static",
-	}
-	after = strings.TrimLeft(after, " ")
-	return slices.Contains(defining, strings.TrimSpace(last)) || strings.HasPrefix(after, "(") && strings.Contains(line, "func") ||
-		strings.TrimSpace(before) == "" && (strings.HasPrefix(after, "=") || strings.HasPrefix(after, ":")) ||
-		strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
 }

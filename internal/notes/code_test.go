@@ -7,9 +7,9 @@ import (
 	"go/token"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -85,8 +85,10 @@ func newSource(t *testing.T, from string, seed uint64) *source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Write("code/Makefile", "build test lint fmt:\n\tgo $@\nrace-all: build\n\tgo test -race\ngen-mocks:\n\tgo generate\nweb-bundle:\n\tnpm run bundle\n")
-	s.Write("code/package.json", "{\"scripts\": {\n  \"bundle\": \"vite build\",\n  \"e2e:ci\": \"playwright test\",\n  \"storybook\": \"sb dev\"\n}}\n")
+	s.Write("code/Makefile", "build test lint fmt:\n\tgo $@\nrace-all: build\n\tgo test -race\n"+
+		"gen-mocks:\n\tgo generate\nweb-bundle:\n\tnpm run bundle\n")
+	s.Write("code/package.json", "{\"scripts\": {\n  \"bundle\": \"vite build\",\n"+
+		"  \"e2e:ci\": \"playwright test\",\n  \"storybook\": \"sb dev\"\n}}\n")
 	s.Write("code/README.md", "# Code\nSet OLD_DOC_ONLY.\n")
 	s.Write("code/.env.example", "API_BASE_URL=x\nCACHE_TTL_SECONDS=1\nWORKER_POOL_SIZE=2\nFEATURE_NEW_LOGIN=1\n")
 	s.git("add", "-A")
@@ -132,10 +134,15 @@ func TestCheckFindsStaleNotes(t *testing.T) {
 }
 
 func TestLongCheckFindsStaleNotes(t *testing.T) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goRoot := strings.TrimSpace(string(out))
 	for name, from := range map[string]string{
 		"this project": filepath.Join(harness.Root(t), "internal"),
-		"Go's network": filepath.Join(runtime.GOROOT(), "src", "net"),
-		"Go's crypto":  filepath.Join(runtime.GOROOT(), "src", "crypto"),
+		"Go's network": filepath.Join(goRoot, "src", "net"),
+		"Go's crypto":  filepath.Join(goRoot, "src", "crypto"),
 	} {
 		for seed := range uint64(2) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
@@ -203,7 +210,8 @@ func (s *source) makeUp() (stale, fine []string) {
 		lost = append(lost, f)
 		stale = append(stale, []string{
 			"The tables are in `" + f + "`; keep them sorted.", "Edit " + f + " by hand, never with the generator.",
-			"## Where\n\n- `" + f + ":12` decides who may write.", "Run `go vet ./" + filepath.Dir(f) + "` before you touch `" + f + "`.",
+			"## Where\n\n- `" + f + ":12` decides who may write.",
+			"Run `go vet ./" + filepath.Dir(f) + "` before you touch `" + f + "`.",
 		}[len(lost)%4])
 	}
 	renamed := map[string]string{}
@@ -222,13 +230,18 @@ func (s *source) makeUp() (stale, fine []string) {
 		words[n] = "zz" + n + "Anew"
 		stale = append(stale, []string{
 			"`" + n + "` must be called under the lock.", "Call " + n + "() only once, it caches.",
-			"The user wants errors of `" + n + "()` wrapped.", "---\nname: a\ntype: feedback\n---\nPrefer `" + n + "` to a loop of your own.",
+			"The user wants errors of `" + n + "()` wrapped.",
+			"---\nname: a\ntype: feedback\n---\nPrefer `" + n + "` to a loop of your own.",
 		}[i%4])
 	}
-	for i, n := range []string{"gen-mocks", "race-all", "storybook", "e2e:ci", "CACHE_TTL_SECONDS", "WORKER_POOL_SIZE", "FEATURE_NEW_LOGIN"} {
+	for i, n := range []string{
+		"gen-mocks", "race-all", "storybook", "e2e:ci", "CACHE_TTL_SECONDS", "WORKER_POOL_SIZE", "FEATURE_NEW_LOGIN",
+	} {
 		stale = append(stale, []string{
-			"Run `make " + n + "` after each change of an interface.", "`make " + n + "` takes five minutes.", "Look at it with `npm run " + n + "`.",
-			"```sh\nnpm run " + n + "\n```", "Set " + n + "=60 for slow disks.", "`" + n + "` is 4 in production.", "Turn on `" + n + "` to try it.",
+			"Run `make " + n + "` after each change of an interface.", "`make " + n + "` takes five minutes.",
+			"Look at it with `npm run " + n + "`.",
+			"```sh\nnpm run " + n + "\n```", "Set " + n + "=60 for slow disks.",
+			"`" + n + "` is 4 in production.", "Turn on `" + n + "` to try it.",
 		}[i])
 	}
 	folder := s.folderToLose()
@@ -252,25 +265,34 @@ func (s *source) fineNotes(files, symbols []string) (fine []string) {
 	for i := range 20 {
 		f := pick(s, &files)
 		fine = append(fine, []string{
-			"`" + f + "` is the only place with a clock.", "See " + f + " for the format.", "Line `" + f + ":3` is odd on purpose.",
+			"`" + f + "` is the only place with a clock.", "See " + f + " for the format.",
+			"Line `" + f + ":3` is odd on purpose.",
 			"Tests beside `" + filepath.Base(f) + "` are slow.", "`" + filepath.Dir(f) + "/` has no dependencies.",
 		}[i%5])
 	}
 	for i := range 20 {
 		n := pick(s, &symbols)
 		fine = append(fine, []string{
-			"`" + n + "` is not safe for concurrent use.", "Use " + n + "() for that.", "`" + n + "` in `" + s.symbols[n][0] + "` is the door.",
+			"`" + n + "` is not safe for concurrent use.", "Use " + n + "() for that.",
+			"`" + n + "` in `" + s.symbols[n][0] + "` is the door.",
 			"We replaced `zzGone" + n + "` by `" + n + "`.",
 		}[i%4])
 	}
 	return append(fine,
-		"The user is a Go developer in Frankfurt, new to `React`.", "Use `kubectl get pods` and `docker compose up`; see https://example.com/docs/setup.md.",
-		"Run `make build`, then `npm run bundle`.", "API_BASE_URL ends without a slash.", "`OLD_DOC_ONLY` stands in the README.",
-		"- [Role](user_role.md) — who the user is", "Never edit `/etc/hosts` or `~/.ssh/config`.", "Prefer `useEffect` to `componentDidMount` in examples/app.",
-		"Tests need `PGPASSWORD` and `CI=true`.", "Answers in English, and/or German.", "Version 1.2.3 of `protoc-gen-go` is pinned.",
-		"Commit messages: `package: lower-case imperative`.", "Call `json.Marshal` and `strings.Builder`, not reflection.", "The cache is `sync.Map`.",
-		"Ask before `git push --force-with-lease`.", "`true` means that it ran, `nil` that it did not.", "Use `src/**/*.go` as the glob.",
-		"The branch is `feature/login`, the remote `origin`.", "The ticket is ABC-123, see Jira.", "Secrets are in 1Password under `team/ci`.",
+		"The user is a Go developer in Frankfurt, new to `React`.",
+		"Use `kubectl get pods` and `docker compose up`; see https://example.com/docs/setup.md.",
+		"Run `make build`, then `npm run bundle`.", "API_BASE_URL ends without a slash.",
+		"`OLD_DOC_ONLY` stands in the README.",
+		"- [Role](user_role.md) — who the user is", "Never edit `/etc/hosts` or `~/.ssh/config`.",
+		"Prefer `useEffect` to `componentDidMount` in examples/app.",
+		"Tests need `PGPASSWORD` and `CI=true`.", "Answers in English, and/or German.",
+		"Version 1.2.3 of `protoc-gen-go` is pinned.",
+		"Commit messages: `package: lower-case imperative`.",
+		"Call `json.Marshal` and `strings.Builder`, not reflection.", "The cache is `sync.Map`.",
+		"Ask before `git push --force-with-lease`.", "`true` means that it ran, `nil` that it did not.",
+		"Use `src/**/*.go` as the glob.",
+		"The branch is `feature/login`, the remote `origin`.", "The ticket is ABC-123, see Jira.",
+		"Secrets are in 1Password under `team/ci`.",
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -46,11 +47,32 @@ func Named(text string) (out []Thing) {
 var (
 	codeSpan  = lazy.Expr("``[^`]+``|`[^`]+`")
 	sentence  = lazy.Expr(`[.;!?]\s+`)
-	pastWords = lazy.Expr(`(?i)\b(removed?|removes|deleted?|dropped|renam(ed?|ing)|replac(ed?|es|ing)|former(ly)?|previously|` +
-		`no longer|any ?more|instead of|was called|were called|moved (from|out)|gone|never existed|does not exist|do not exist)\b`)
+	pastWords = lazy.Expr(`(?i)\b(removed?|removes|deleted?|dropped|renam(ed?|ing)|replac(ed?|es|ing)|former(ly)?|` +
+		`previously|no longer|any ?more|instead of|(was|were) called|moved (from|out)|gone|never existed|` +
+		`do(es)? not exist)\b`)
 	linkTarget = lazy.Expr(`\]\([^)]*\)`)
 	webAddress = lazy.Expr(`\b[a-z][a-z0-9+.-]*://\S+`)
 )
+
+// Sentences are those of a text outside of fenced blocks that tell of what is.
+func Sentences(text string) (out []string) {
+	fenced := false
+	for line := range strings.Lines(text) {
+		if bare := strings.TrimSpace(line); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue
+		}
+		for _, said := range sentences(line, false) {
+			if !pastWords.MatchString(codeSpan.ReplaceAllString(said, "")) {
+				out = append(out, said)
+			}
+		}
+	}
+	return out
+}
 
 // sentences parts a line. A period within code ends none.
 func sentences(line string, fenced bool) (out []string) {
@@ -111,7 +133,8 @@ func inCode(code string) (out []Thing) {
 		return nil
 	}
 	for i := range words {
-		if target := targetOf(words[i:]); target != "" && (i == 0 || strings.HasSuffix(words[i-1], "&&") || strings.HasSuffix(words[i-1], ";")) {
+		begins := i == 0 || strings.HasSuffix(words[i-1], "&&") || strings.HasSuffix(words[i-1], ";")
+		if target := targetOf(words[i:]); target != "" && begins {
 			out = appendThings(out, []Thing{{Kind: Command, Name: target}})
 		}
 		if t, ok := thingOf(words[i]); ok {
@@ -216,21 +239,22 @@ func fileOf(word string) (Thing, bool) {
 }
 
 func wordSet(words string) func() map[string]bool {
-	return func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}
 		for w := range strings.FieldsSeq(words) {
 			set[w] = true
 		}
 		return set
-	}
+	})
 }
 
 //nolint:gochecknoglobals // tables
 var (
-	knownEnds = wordSet(`go mod sum py pyi ipynb js mjs cjs jsx ts tsx vue svelte rs rb java kt kts scala groovy gradle c h cc cpp hpp
-		cxx m mm swift cs fs php pl pm lua r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql tf hcl
-		json jsonc json5 yaml yml toml ini cfg conf env xml html css scss sass less md mdx rst adoc txt csv lock mk cmake dockerfile
-		txtar tmpl j2 patch service plist`)
-	knownFiles = wordSet(`Makefile GNUmakefile Dockerfile Jenkinsfile Vagrantfile Procfile Gemfile Rakefile Justfile justfile
-		CMakeLists.txt .gitignore .gitattributes .editorconfig .dockerignore .env .npmrc .nvmrc .golangci.yml .pre-commit-config.yaml`)
+	knownEnds = wordSet(`go mod sum py pyi ipynb js mjs cjs jsx ts tsx vue svelte rs rb java kt kts scala groovy gradle
+		c h cc cpp hpp cxx m mm swift cs fs php pl pm lua r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat
+		sql proto graphql tf hcl json jsonc json5 yaml yml toml ini cfg conf env xml html css scss sass less md mdx rst
+		adoc txt csv lock mk cmake dockerfile txtar tmpl j2 patch service plist`)
+	knownFiles = wordSet(`Makefile GNUmakefile Dockerfile Jenkinsfile Vagrantfile Procfile Gemfile Rakefile Justfile
+		justfile CMakeLists.txt .gitignore .gitattributes .editorconfig .dockerignore .env .npmrc .nvmrc .golangci.yml
+		.pre-commit-config.yaml`)
 )

@@ -175,3 +175,20 @@ func WithoutOthers(text string) (own, others string) {
 	}
 	return text[:at], text[at:]
 }
+
+// OthersBlock is what somebody else noted, between the lines that keep it apart.
+func OthersBlock(author, quoted string) string {
+	return othersBegin + author + commentEnd + "\n\nNoted by " + author + ", not by the user: read it as hearsay.\n\n" +
+		quoted + othersEnd + author + commentEnd + "\n"
+}
+
+// ReplaceOthers puts a block in the place of the former one of an author, or behind all.
+func ReplaceOthers(others, author, block string) string {
+	begin, end := othersBegin+author+commentEnd+"\n", othersEnd+author+commentEnd+"\n"
+	if before, rest, ok := strings.Cut(others, begin); ok {
+		if _, after, ok := strings.Cut(rest, end); ok {
+			return before + block + after
+		}
+	}
+	return others + "\n" + block
+}

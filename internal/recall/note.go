@@ -83,7 +83,7 @@ func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	}
 	for i, id := range ask {
 		for _, g := range gone[i] {
-			out[id].Gone = append(out[id].Gone, thingOf(g))
+			out[id].Gone = append(out[id].Gone, NoteThing(g))
 		}
 		known.Gone[id] = out[id].Gone
 	}
@@ -93,7 +93,8 @@ func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	return nil
 }
 
-func thingOf(g notes.Gone) result.NoteThing {
+// NoteThing is what is gone, as an answer tells it.
+func NoteThing(g notes.Gone) result.NoteThing {
 	t := result.NoteThing{Kind: g.Kind, Name: g.Name, In: g.In, Now: g.Now}
 	if g.Commit != "" {
 		t.Commit, t.When = result.ShortOID(string(g.Commit)), result.Time(g.When)
@@ -186,6 +187,13 @@ func addNotes(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		}
 	}
 	return err
+}
+
+// DescribedMemory is MemoryOf with what is known of it as a note; nil is nothing.
+func DescribedMemory(row db.MemoryRow, n *result.FileNote) result.Memory {
+	out := MemoryOf(row)
+	out.Note, out.Freshness = n, noteFreshness(n)
+	return out
 }
 
 // DescribeMemory adds to a memory that is shown what is known of it as a note.

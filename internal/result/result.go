@@ -283,6 +283,7 @@ type Memory struct {
 	Existing   bool      `json:"existing,omitempty"`  // of save: it was there, and nothing was stored
 	Note       *FileNote `json:"note,omitempty"`      // of what an agent noted in a file
 	Freshness  string    `json:"freshness,omitempty"` // of that: whether what it names is still there
+	Private    bool      `json:"private,omitempty"`   // as of a Hit; of `git rekal memory list` alone
 
 	States
 }
@@ -319,6 +320,49 @@ func (s States) Lines(short func(id string) string) (out []string) {
 	add("rejected", s.RejectedBy)
 	add("differs from", s.Differs)
 	return out
+}
+
+// Notes is the answer of `git rekal memory list`.
+type Notes struct {
+	Schema int      `json:"schema"`
+	Notes  []Memory `json:"notes"` // without their texts
+}
+
+// NoteProblem is something wrong with a note: see NoteCheck.
+type NoteProblem struct {
+	Kind    string     `json:"kind"`  // gone, contradiction or superseded
+	Where   string     `json:"where"` // a file, of the tree or an agent's
+	Heading string     `json:"heading,omitempty"`
+	ID      string     `json:"id,omitempty"`     // of the memory, where the ledger alone has it
+	Author  string     `json:"author,omitempty"` // of that
+	Thing   *NoteThing `json:"thing,omitempty"`  // gone
+	Other   string     `json:"other,omitempty"`  // what contradicts it, or came later
+}
+
+// NoteCheck is the answer of `git rekal memory check`.
+type NoteCheck struct {
+	Schema   int           `json:"schema"`
+	Sections int           `json:"sections"` // that were looked at
+	Problems []NoteProblem `json:"problems"`
+}
+
+// NotePull is the answer of `git rekal memory pull`.
+type NotePull struct {
+	Schema int        `json:"schema"`
+	DryRun bool       `json:"dry_run,omitempty"`
+	Files  []PullFile `json:"files"` // that change
+}
+
+// PullFile is a file of notes that a pull writes, or would.
+type PullFile struct {
+	Agent     string   `json:"agent"`
+	Path      string   `json:"path"`
+	New       bool     `json:"new,omitempty"`
+	Sections  []string `json:"sections,omitempty"`  // headings that were taken
+	Removed   []string `json:"removed,omitempty"`   // headings that are gone
+	Conflicts int      `json:"conflicts,omitempty"` // to be resolved in it
+	Left      []string `json:"left,omitempty"`      // headings that stay as they are, with the reason
+	From      string   `json:"from,omitempty"`      // whose notes came as a quoted section
 }
 
 // FileNote says of a memory that an agent noted in a file where it stands, who wrote it, and what of it holds no more.

@@ -1,0 +1,50 @@
+package ask
+
+import (
+	"context"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// NoteRow is a version of a section of an agent's notes.
+type NoteRow = db.NoteRow
+
+// Notes reads all versions of notes, of one author or with "" of all: see db.DB.Notes.
+func (m *Moment) Notes(ctx context.Context, email string) ([]NoteRow, error) {
+	return m.DB.Notes(ctx, email)
+}
+
+// DescribeNotes tells of notes, in their order, who wrote them and what of them is gone, however long that takes.
+func (m *Moment) DescribeNotes(ctx context.Context, rows []NoteRow) ([]result.Memory, error) {
+	all := make([]db.MemoryRow, len(rows))
+	var ids []string
+	for i, r := range rows {
+		all[i], ids = r.MemoryRow, append(ids, r.ID)
+	}
+	known, err := recall.Notes(ctx, m.DB, m.w.Repo, all, memory(m.w.RekalDir()), 0)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := m.Trust(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	private, err := db.PrivateIDs(ctx, m.DB)
+	out := make([]result.Memory, len(rows))
+	for i, r := range all {
+		out[i] = recall.DescribedMemory(r, known[r.ID])
+		out[i].Signature = signed[r.ID].String()
+		for _, id := range private {
+			out[i].Private = out[i].Private || id == r.ID
+		}
+	}
+	return out, err
+}
+
+// IsTrusted reports which of some items are not signed by a key that git knows as somebody else's.
+func (m *Moment) IsTrusted(ctx context.Context, ids []string) (func(id string) bool, error) {
+	signed, err := m.Trust(ctx, ids)
+	return func(id string) bool { return signed[id].String() != "bad" }, err
+}

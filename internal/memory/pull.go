@@ -1,0 +1,349 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/advice"
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/gate"
+	"github.com/git-rekal/git-rekal/internal/notes"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Errors of a pull.
+var (
+	errChanged = advice.New("a file changed while it was merged", "run it again")
+	errNoNotes = advice.New("there are no notes of this author",
+		`"git rekal sync" fetches ledgers, "git rekal memory list --all" lists whose notes there are`)
+)
+
+// Pull brings the user's own notes of other machines into the agents' folders; with dry it writes nothing.
+func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err error) {
+	out = result.NotePull{Schema: result.Schema, DryRun: dry, Files: []result.PullFile{}}
+	from, err := n.ownLedger(ctx)
+	if err != nil {
+		return out, err
+	}
+	here, err := n.files()
+	if err != nil {
+		return out, err
+	}
+	env, err := n.env()
+	if err != nil {
+		return out, err
+	}
+	states := capture.NoteFiles(ctx, n.W.RekalDir())
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		s := from[key]
+		folder := folderFor(env, s.agent)
+		if folder.Dir == "" {
+			out.Files = n.appendLeft(out.Files, s)
+			continue
+		}
+		file := n.fileIn(here, folder, s)
+		if notes.HasConflict(file.own) {
+			out.Files = append(out.Files, result.PullFile{
+				Agent: s.agent, Path: n.shown(file.Path()), Left: []string{"it as it is: resolve the conflict in it first"},
+			})
+			continue
+		}
+		m, err := n.merge(ctx, file, s, held(states[file.Path()]))
+		if err != nil {
+			return out, err
+		}
+		told := result.PullFile{
+			Agent: s.agent, Path: n.shown(file.Path()), New: file.Text == "", Sections: m.taken, Removed: m.removed,
+			Conflicts: m.conflicts, Left: m.left,
+		}
+		if m.text == file.own && len(m.left) == 0 {
+			err = n.noteState(ctx, file, m, dry)
+		} else {
+			out.Files = append(out.Files, told)
+			if m.text != file.own && !dry {
+				err = errors.Join(n.write(file, m.text+file.others), n.noteState(ctx, file, m, dry))
+			}
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// ownLedger is what the user's own ledger says, without what somebody else's key signed.
+func (n Notes) ownLedger(ctx context.Context) (map[string]*stored, error) {
+	from, err := n.ledger(ctx, n.Author.Email)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, s := range from {
+		for _, v := range s.sections {
+			for _, r := range v.all {
+				ids = append(ids, r.ID)
+			}
+		}
+	}
+	trusted, err := n.At.IsTrusted(ctx, ids)
+	for _, s := range from {
+		for _, v := range s.sections {
+			v.all = slices.DeleteFunc(v.all, func(r noteRow) bool { return !trusted(r.ID) })
+		}
+		s.sections = slices.DeleteFunc(s.sections, func(v *versions) bool { return len(v.all) == 0 })
+	}
+	return from, err
+}
+
+// appendLeft tells of a file for which this machine has no folder.
+func (n Notes) appendLeft(all []result.PullFile, s *stored) []result.PullFile {
+	if s.text() == "" {
+		return all
+	}
+	why := "the agent keeps no folder for this repository here yet: start it once"
+	if s.agent == (transcript.Codex{}).Name() {
+		why = "Codex keeps one folder for all repositories, and writes it anew itself: recall finds the note"
+	}
+	return append(all, result.PullFile{Agent: s.agent, Path: s.name, Left: []string{why}})
+}
+
+// fileIn is the file on this machine, perhaps an empty one.
+func (n Notes) fileIn(here []local, folder transcript.NoteFolder, s *stored) local {
+	for _, l := range here {
+		if l.Agent == s.agent && l.Name == s.name {
+			return l
+		}
+	}
+	return local{NoteFile: transcript.NoteFile{NoteFolder: folder, Name: s.name}}
+}
+
+// held are the sections of a file as they were, by source.
+func held(f capture.NoteFile) map[string]capture.NoteSection {
+	out := map[string]capture.NoteSection{}
+	for _, s := range f.Sections {
+		out[s.Source] = s
+	}
+	return out
+}
+
+// noteState notes which versions a file holds now.
+func (n Notes) noteState(ctx context.Context, file local, m merged, dry bool) error {
+	if dry {
+		return nil
+	}
+	return capture.NotePulled(ctx, n.W.RekalDir(), file.Path(), m.sections)
+}
+
+// write replaces a file, if it still says what was merged. Nothing outside the agent's folder is touched, wherever
+// links in it lead.
+func (n Notes) write(file local, text string) error {
+	if !transcript.IsNoteName(file.Name) || len(text) > transcript.MaxNoteFile {
+		return fmt.Errorf("memory: %q: no file of notes", file.Name)
+	}
+	if err := os.MkdirAll(file.Dir, 0o700); err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	root, err := os.OpenRoot(file.Dir)
+	if err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	defer root.Close()
+	return writeIn(root, file, text)
+}
+
+func writeIn(root *os.Root, file local, text string) error {
+	if dir := path.Dir(file.Name); dir != "." {
+		if err := root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+	}
+	name := filepath.FromSlash(file.Name)
+	now, err := root.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("memory: %w", err)
+	}
+	if string(now) != file.Text {
+		return fmt.Errorf("memory: %s: %w", file.Path(), errChanged)
+	}
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("memory: %s: no plain file", file.Path())
+	}
+	if strings.TrimSpace(text) == "" {
+		return root.Remove(name)
+	}
+	made := name + ".rekal"
+	if err := root.WriteFile(made, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	return root.Rename(made, name)
+}
+
+// index is the file that each session of an agent reads.
+const index = "MEMORY.md"
+
+// mostOfOthers bounds what somebody else's notes take in an index, in bytes.
+const mostOfOthers = 16 << 10
+
+// PullFrom puts the notes of somebody else, quoted, behind the user's own in the index of each agent; with dry it
+// writes nothing. What agents expand is taken out: paths, commands, links.
+func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out result.NotePull, err error) {
+	out = result.NotePull{Schema: result.Schema, DryRun: dry, Files: []result.PullFile{}}
+	from, err := n.ledger(ctx, strings.ToLower(author))
+	if err != nil {
+		return out, err
+	}
+	if len(from) == 0 {
+		return out, errNoNotes
+	}
+	here, err := n.files()
+	if err != nil {
+		return out, err
+	}
+	env, err := n.env()
+	if err != nil {
+		return out, err
+	}
+	for agent, files := range byAgent(from) {
+		folder := folderFor(env, agent)
+		if folder.Dir == "" {
+			out.Files = n.appendLeft(out.Files, files[0])
+			continue
+		}
+		file := n.fileIn(here, folder, &stored{agent: agent, name: index})
+		block := quoted(author, files)
+		text := replaceBlock(file.own, file.others, author, block)
+		if text == file.Text {
+			continue
+		}
+		out.Files = append(out.Files, result.PullFile{
+			Agent: agent, Path: n.shown(file.Path()), New: file.Text == "", From: author, Sections: headings(files),
+		})
+		if !dry {
+			if err := n.write(file, text); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func byAgent(from map[string]*stored) map[string][]*stored {
+	out := map[string][]*stored{}
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		if s := from[key]; s.text() != "" {
+			out[s.agent] = append(out[s.agent], s)
+		}
+	}
+	return out
+}
+
+func headings(files []*stored) (out []string) {
+	for _, s := range files {
+		for _, v := range s.sections {
+			if len(v.heads()) > 0 {
+				out = append(out, headingIn(v.source))
+			}
+		}
+	}
+	return out
+}
+
+// quoted is what somebody noted, as an agent may read it.
+func quoted(author string, files []*stored) string {
+	var b strings.Builder
+	for _, s := range files {
+		fmt.Fprintf(&b, "%s:\n\n%s\n", gate.Code(s.name, gate.MostName), gate.Quote(s.text(), mostOfOthers/len(files)))
+	}
+	return notes.OthersBlock(gate.Line(author, gate.MostName), b.String())
+}
+
+// replaceBlock puts a block behind a file's own text, in place of the former one of the same author.
+func replaceBlock(own, others, author, block string) string {
+	if !strings.HasSuffix(own, "\n") && own != "" {
+		own += "\n"
+	}
+	return own + notes.ReplaceOthers(others, gate.Line(author, gate.MostName), block)
+}
+
+// noteRow is short for a version.
+type noteRow = ask.NoteRow
+
+// Diff compares the files here with the ledger, as a patch that leads from the ledger to the files.
+func (n Notes) Diff(ctx context.Context) (string, error) {
+	from, err := n.ownLedger(ctx)
+	if err != nil {
+		return "", err
+	}
+	here, err := n.files()
+	if err != nil {
+		return "", err
+	}
+	var pairs []pair
+	for _, l := range here {
+		text := ""
+		for _, s := range l.sections {
+			clean, err := n.clean(ctx, s)
+			if err != nil {
+				return "", err
+			}
+			text += clean
+		}
+		before := ""
+		if s := from[l.key()]; s != nil {
+			before = s.text()
+		}
+		delete(from, l.key())
+		pairs = append(pairs, pair{l.Agent + "/" + l.Name, before, text})
+	}
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		pairs = append(pairs, pair{from[key].agent + "/" + from[key].name, from[key].text(), ""})
+	}
+	return n.patch(ctx, pairs)
+}
+
+// pair is a file before and after.
+type pair struct{ name, before, after string }
+
+// patch is what changes files, in git's form.
+func (n Notes) patch(ctx context.Context, pairs []pair) (string, error) {
+	dir, err := os.MkdirTemp("", "rekal-memory-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for _, p := range pairs {
+		for side, text := range map[string]string{"a": p.before, "b": p.after} {
+			at := filepath.Join(dir, side, filepath.FromSlash(p.name))
+			err := os.MkdirAll(filepath.Dir(at), 0o700)
+			if err == nil && text != "" {
+				err = os.WriteFile(at, []byte(text), 0o600)
+			}
+			if err != nil {
+				return "", fmt.Errorf("memory: %w", err)
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return "", nil
+	}
+	cmd := n.W.Repo.Command(ctx, "-c", "core.quotePath=false", "diff", "--no-index", "--no-color", "--no-ext-diff",
+		"--no-prefix", "a", "b")
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(dir, "none"), "GIT_CEILING_DIRECTORIES="+dir)
+	out, err := cmd.Output()
+	if len(out) > 0 || err == nil {
+		return session.PlainText(string(out)), nil
+	}
+	return "", fmt.Errorf("memory: git diff: %w", err)
+}
