@@ -303,8 +303,8 @@ func (g *collector) planGoneNotes(now map[string]NoteFile) (out []noteDraft) {
 		}
 		d := noteDraft{Entry: session.Entry{Subject: "notes that are gone"}}
 		for _, s := range g.st.Notes[path].Sections {
-			if g.Notes.Sent || g.st.Notes[path].Private {
-				g.purgeNote(&d, s.IDs, g.st.Notes[path].Private)
+			if private := g.st.Notes[path].Private; (g.Notes.Sent || private) && !isHeld(now, s.IDs) {
+				g.purgeNote(&d, s.IDs, private)
 			}
 		}
 		if d.changed > 0 {
@@ -312,6 +312,18 @@ func (g *collector) planGoneNotes(now map[string]NoteFile) (out []noteDraft) {
 		}
 	}
 	return out
+}
+
+// isHeld reports whether another file holds one of some versions: the folder has another name now.
+func isHeld(now map[string]NoteFile, ids []string) bool {
+	for _, f := range now {
+		for _, s := range f.Sections {
+			if slices.ContainsFunc(s.IDs, func(id string) bool { return slices.Contains(ids, id) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // joinNotes makes one entry of what files say.

@@ -1,6 +1,8 @@
 package capture_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -212,4 +214,20 @@ func TestNoteTime(t *testing.T) {
 	if len(got) != 2 || !got[0].Equal(second(1)) || got[1].After(w.now()) || got[1].Before(second(3600)) {
 		t.Errorf("the times are %v", got)
 	}
+}
+
+// Gemini CLI gave folders the hash of a path once, and moves them when it is started: the notes stay what they are.
+func TestNotesInARenamedFolder(t *testing.T) {
+	w := newWorld(t)
+	sum := sha256.Sum256([]byte(w.repo()))
+	tmp := filepath.Join(w.Home(), ".gemini", "tmp")
+	w.Write(filepath.Join("home/.gemini/tmp", hex.EncodeToString(sum[:]), "memory/MEMORY.md"), "## A\n1\n")
+	w.captureNotes()
+	if err := os.Rename(filepath.Join(tmp, hex.EncodeToString(sum[:])), filepath.Join(tmp, "repo")); err != nil {
+		t.Fatal(err)
+	}
+	w.Write("home/.gemini/projects.json", `{"projects": {"`+w.repo()+`": "repo"}}`)
+	w.captureNotes()
+	harness.Equal(t, "kept", []string{"gemini-cli:MEMORY.md#A|## A\n1\n"}, w.kept())
+	harness.Equal(t, "stored", 1, len(w.notes().Memories))
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -81,7 +82,9 @@ func geminiProjects(env Env) (out []string) {
 			out = append(out, filepath.Join(home, ".gemini", "tmp", name))
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b string) int { // a name before the hash that older versions had, which is longer
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
 	return out
 }
 

@@ -88,7 +88,8 @@ func TestAgents(t *testing.T) {
 // play plays the scenes. After one that failed the next ones are tried all the same.
 func (s *stage) play(t *testing.T, url string) {
 	s.T = t
-	s.setUp(url)
+	s.settle(url)
+	s.setUp()
 	t.Logf("version %s", s.agent(s.repo, "--version"))
 	s.scene(t, "commit", s.commits)
 	s.scene(t, "resumed", s.resumes)
@@ -112,6 +113,7 @@ func (s *stage) play(t *testing.T, url string) {
 	s.scene(t, "brief", s.briefed)
 	s.scene(t, "by id", s.byID)
 	s.scene(t, "handed over", s.handsOver)
+	s.scene(t, "notes", func() { s.noteFollows(url) })
 	s.scene(t, "by hand", s.byHand)
 	s.scene(t, "at once", s.atOnce)
 }
@@ -123,8 +125,8 @@ func (s *stage) scene(t *testing.T, name string, play func()) {
 	})
 }
 
-// setUp makes a repository in which somebody uses the agent, and sets git-rekal up in it.
-func (s *stage) setUp(url string) {
+// settle writes the agent's settings into the home folder.
+func (s *stage) settle(url string) {
 	for path, raw := range s.Files {
 		text := string(raw)
 		if raw[0] == '"' {
@@ -134,6 +136,10 @@ func (s *stage) setUp(url string) {
 		}
 		s.Write(filepath.Join("home", path), fill([]string{text}, "{url}", url, "{repo}", s.repo, "{linked}", s.linked)[0])
 	}
+}
+
+// setUp makes a repository in which somebody uses the agent, and sets git-rekal up in it.
+func (s *stage) setUp() {
 	s.Write("project/sub/README", "sub\n")
 	if err := errors.Join(os.MkdirAll(filepath.Join(s.repo, s.Folder), 0o777), os.MkdirAll(s.Home(), 0o777)); err != nil {
 		s.T.Fatal(err)

@@ -30,6 +30,7 @@ type program struct {
 	Told   bool            // a hook tells it of what was before
 	Starts bool            // but only as it starts
 	Shell  bool            // it knows no MCP servers: it asks in its shell
+	Notes  string          // where it keeps notes of a repository, below the home folder; "": it keeps none
 	Late   bool            // it writes a session when its turn is over: behind the hook, which makes no checkpoint then
 }
 
