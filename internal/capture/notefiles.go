@@ -161,7 +161,7 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 		had[s.Source] = s
 	}
 	all := sectionsOf(f, own, roots)
-	paused := g.Without.isPaused(f.ModTime)
+	paused := g.Without.overlaps(f.ModTime, f.ModTime.Add(tick))
 	var changed []int
 	for _, s := range all {
 		old := had[s.Source]
@@ -175,6 +175,11 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 	for _, i := range placeSections(now.Sections) { // it was moved: stored again where it stands now
 		if len(now.Sections[i].IDs) > 0 && !paused && !slices.Contains(changed, i) {
 			changed = append(changed, i)
+		}
+	}
+	if f.Shared {
+		for i := range all {
+			all[i].Text = notes.WithoutRoots(all[i].Text, roots)
 		}
 	}
 	clean, err := g.redactSections(ctx, all, changed)

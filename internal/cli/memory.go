@@ -50,7 +50,8 @@ the ledger, section by section, as memories: recall finds them, with who wrote t
   qwen-code    ~/.qwen/projects/FOLDER/memory/**.md: of a work tree
   codex        ~/.codex/memories/MEMORY.md: of all repositories
 
-Of Codex's notes those groups count whose line "applies_to: cwd=" names a folder of this repository. Notes stay in this clone until
+Of Codex's notes those groups count whose line "applies_to: cwd=" names a folder of this repository; in the ledger <repository> stands for that.
+Notes stay in this clone until
 "git config rekal.memoryFiles true" has them sent with the ledger; with false none are read. What a private session wrote is never sent, and
 what was written during a pause never stored.
 
@@ -66,8 +67,8 @@ contradict each other, or that a later version replaced. Nothing counts as gone 
 
 pull::
 Writes your notes of other machines into the agents' folders. Where both changed, sections are merged, with git's marks of conflicts. Text
-that the ledger does not hold stays; so does a secret for which the ledger has a mark. For Codex nothing is written. With --from, notes of
-AUTHOR come behind yours in MEMORY.md, quoted and marked as theirs.
+that the ledger does not hold stays; so does a secret for which the ledger has a mark. With --from, notes of AUTHOR come behind yours in
+MEMORY.md, quoted and marked as theirs; not with Codex.
 
 push::
 Captures at once what is new.

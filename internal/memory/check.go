@@ -109,7 +109,7 @@ func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, la
 		for _, s := range l.sections {
 			c := checked{Section: s, where: n.shown(l.Path()), file: "b/" + strings.TrimPrefix(n.shown(l.Path()), "~/")}
 			all, isHere[s.Source] = append(all, c), true
-			later, err := n.laterThan(ctx, s, from[l.key()])
+			later, err := n.laterThan(ctx, l, s, from[l.key()])
 			if err != nil {
 				return nil, nil, err
 			}
@@ -125,12 +125,12 @@ func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, la
 }
 
 // laterThan is the memory that stands in the place of a section here, of which the ledger has a former version.
-func (n Notes) laterThan(ctx context.Context, s notes.Section, in *stored) (string, error) {
+func (n Notes) laterThan(ctx context.Context, f local, s notes.Section, in *stored) (string, error) {
 	if in == nil || in.section(s.Source) == nil {
 		return "", nil
 	}
 	v := in.section(s.Source)
-	clean, err := n.clean(ctx, s)
+	clean, err := n.clean(ctx, f, s)
 	heads := v.heads()
 	for _, h := range heads {
 		if h.Content == clean {

@@ -53,11 +53,11 @@ func (n Notes) files() (out []local, err error) {
 			l := local{NoteFile: f, Text: text}
 			l.own, l.others = notes.WithoutOthers(text)
 			l.sections = notes.Split(f.Agent, f.Name, l.own, notes.Depth(f.Agent))
-			if f.Shared {
-				isOurs := func(s notes.Section) bool { return notes.NamesFolder(s.Text, env.Roots) }
-				l.sections = slices.DeleteFunc(l.sections, func(s notes.Section) bool { return !isOurs(s) })
+			if l.all = l.sections; f.Shared {
+				isOthers := func(s notes.Section) bool { return !notes.NamesFolder(s.Text, env.Roots) }
+				l.sections = slices.DeleteFunc(slices.Clone(l.all), isOthers)
 			}
-			if len(l.sections) > 0 || l.others != "" {
+			if len(l.all) > 0 || l.others != "" {
 				out = append(out, l)
 			}
 		}
@@ -76,13 +76,21 @@ type local struct {
 	Text        string
 	own, others string // the text, without and with what others noted
 	sections    []notes.Section
+	all         []notes.Section // also those of other repositories
 }
 
 // key names a file on every machine.
 func (l local) key() string { return l.Agent + ":" + l.Name }
 
-// clean is a text as the ledger would hold it.
-func (n Notes) clean(ctx context.Context, s notes.Section) (string, error) {
+// clean is the text of a section as the ledger would hold it.
+func (n Notes) clean(ctx context.Context, f local, s notes.Section) (string, error) {
+	if f.Shared {
+		env, err := n.env()
+		if err != nil {
+			return "", err
+		}
+		s.Text = notes.WithoutRoots(s.Text, env.Roots)
+	}
 	with := n.W.Redactor(n.Author.Config, workspace.ToShow)
 	e, _, err := with.Apply(ctx, session.Entry{Memories: []session.Memory{{Title: s.Title, Content: s.Text}}})
 	if err != nil {
@@ -200,11 +208,10 @@ func (n Notes) List(ctx context.Context, email string) (out result.Notes, err er
 
 func fileOf(source string) string { name, _, _ := strings.Cut(source, "#"); return name }
 
-// folderFor is the folder into which notes of an agent belong here; "" where there is none, or it is of all
-// repositories.
+// folderFor is the folder into which notes of an agent belong here; "" where there is none.
 func folderFor(env transcript.Env, agent string) (best transcript.NoteFolder) {
 	for _, f := range transcript.NoteFolders(env) {
-		if f.Agent != agent || f.Shared {
+		if f.Agent != agent {
 			continue
 		}
 		if files, err := f.Files(); best.Dir == "" || err == nil && len(files) > 0 {

@@ -43,8 +43,12 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 	had map[string]capture.NoteSection,
 ) (out merged, err error) {
 	var pieces []piece
-	for _, sec := range here.sections {
-		p, err := n.mergeSection(ctx, sec, s.section(sec.Source), had[sec.Source], &out)
+	for _, sec := range here.all {
+		if !slices.Contains(here.sections, sec) { // another repository's
+			pieces = append(pieces, piece{text: sec.Text})
+			continue
+		}
+		p, err := n.mergeSection(ctx, here, sec, s.section(sec.Source), had[sec.Source], &out)
 		if err != nil {
 			return out, err
 		}
@@ -64,14 +68,25 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 		}
 		out.conflicts += conflicts
 		out.taken = append(out.taken, headingIn(v.source))
+		if here.Shared {
+			if p.text = n.withRoot(p.text); p.sum != "" {
+				p.sum = capture.NoteSum(p.text)
+			}
+		}
 		pieces = insertByPlace(pieces, p)
 	}
 	out.text = joinPieces(pieces)
 	for _, p := range pieces {
+		if p.source == "" {
+			continue
+		}
 		out.sections = append(out.sections, capture.NoteSection{Source: p.source, Sum: p.sum, At: p.at, IDs: p.ids})
 	}
 	return out, nil
 }
+
+// withRoot puts this repository's folder where the ledger says so.
+func (n Notes) withRoot(text string) string { return strings.ReplaceAll(text, notes.Root, n.W.Root()) }
 
 // headingIn is what a section is called.
 func headingIn(source string) string {
@@ -90,7 +105,7 @@ func wasDeletedHere(v *versions, had []string) bool {
 }
 
 // mergeSection merges a section that is here.
-func (n Notes) mergeSection(ctx context.Context, sec notes.Section, v *versions, had capture.NoteSection,
+func (n Notes) mergeSection(ctx context.Context, f local, sec notes.Section, v *versions, had capture.NoteSection,
 	out *merged,
 ) (piece, error) {
 	p := piece{source: sec.Source, text: sec.Text, ids: had.IDs, sum: had.Sum, at: had.At}
@@ -98,7 +113,7 @@ func (n Notes) mergeSection(ctx context.Context, sec notes.Section, v *versions,
 		return p, nil
 	}
 	p.at = v.place()
-	clean, err := n.clean(ctx, sec)
+	clean, err := n.clean(ctx, f, sec)
 	if err != nil {
 		return p, err
 	}
@@ -127,6 +142,9 @@ func (n Notes) mergeSection(ctx context.Context, sec notes.Section, v *versions,
 	if !ok {
 		out.left = append(out.left, sec.Title+": it holds what redaction took out, and a merge would lose that")
 		return p, nil
+	}
+	if f.Shared {
+		text = n.withRoot(text)
 	}
 	if p.ids, p.sum = next.ids, ""; next.sum != "" {
 		p.sum = capture.NoteSum(text)
@@ -267,7 +285,10 @@ func withLinesOf(text, raw, clean string) (out string, ok bool) {
 
 // insertByPlace puts a section behind those that stand before it in the ledger.
 func insertByPlace(all []piece, p piece) []piece {
-	at := 0
+	at, isBefore := len(all), func(q piece) bool { return q.at > p.at }
+	if i := slices.IndexFunc(all, isBefore); i >= 0 {
+		at = i
+	}
 	for i, q := range all {
 		if q.at > 0 && q.at <= p.at {
 			at = i + 1

@@ -113,7 +113,7 @@ func (n Notes) appendLeft(all []result.PullFile, s *stored) []result.PullFile {
 	}
 	why := "the agent keeps no folder for this repository here yet: start it once"
 	if s.agent == (transcript.Codex{}).Name() {
-		why = "Codex keeps one folder for all repositories, and writes it anew itself: recall finds the note"
+		why = "Codex reads its notes in all repositories: what others noted in this one stays out"
 	}
 	return append(all, result.PullFile{Agent: s.agent, Path: s.name, Left: []string{why}})
 }
@@ -216,7 +216,7 @@ func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out resul
 	}
 	for agent, files := range byAgent(from) {
 		folder := folderFor(env, agent)
-		if folder.Dir == "" {
+		if folder.Dir == "" || folder.Shared {
 			out.Files = n.appendLeft(out.Files, files[0])
 			continue
 		}
@@ -293,7 +293,7 @@ func (n Notes) Diff(ctx context.Context) (string, error) {
 	for _, l := range here {
 		text := ""
 		for _, s := range l.sections {
-			clean, err := n.clean(ctx, s)
+			clean, err := n.clean(ctx, l, s)
 			if err != nil {
 				return "", err
 			}

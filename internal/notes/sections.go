@@ -8,6 +8,7 @@ package notes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -148,6 +149,34 @@ func NamesFolder(text string, folders []string) bool {
 		return false
 	}
 	return false
+}
+
+// Root stands in the ledger for the folder of the repository, in notes of all repositories: it is another one on each
+// machine.
+const Root = "<repository>"
+
+// WithoutRoots puts Root in the place of folders, the longest first.
+func WithoutRoots(text string, roots []string) string {
+	roots = slices.SortedFunc(slices.Values(roots), func(a, b string) int { return len(b) - len(a) })
+	for _, root := range roots {
+		var b strings.Builder
+		for {
+			before, after, found := strings.Cut(text, root)
+			b.WriteString(before)
+			switch {
+			case !found:
+			case after != "" && (isNameByte(after[0]) || after[0] == '-' || after[0] == '.'):
+				b.WriteString(root) // the beginning of another name
+			default:
+				b.WriteString(Root)
+			}
+			if text = after; !found {
+				break
+			}
+		}
+		text = b.String()
+	}
+	return text
 }
 
 // HasConflict reports whether a text holds a conflict that somebody has still to resolve.

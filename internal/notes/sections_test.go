@@ -53,6 +53,16 @@ func TestWithoutOthers(t *testing.T) {
 	}
 }
 
+func TestWithoutRoots(t *testing.T) {
+	roots := []string{"/home/a/r", "/home/a/r/sub"}
+	for text, want := range map[string]string{
+		"cwd=/home/a/r; x": "cwd=<repository>; x", "/home/a/r/sub/f.go and /home/a/r/g.go": "<repository>/f.go and <repository>/g.go",
+		"/home/a/rest": "/home/a/rest", "/home/a/r-2": "/home/a/r-2", "": "", "/home/a/r": "<repository>",
+	} {
+		harness.Equal(t, text, want, notes.WithoutRoots(text, roots))
+	}
+}
+
 func TestNamesFolder(t *testing.T) {
 	const group = "# Task Group: x\nscope: y\napplies_to: cwd="
 	for text, want := range map[string]bool{

@@ -40,7 +40,11 @@ func Notes(ctx context.Context, index *db.DB, repo *git.Repo, rows []db.MemoryRo
 	}
 	for _, m := range of {
 		n := out[m.ID]
-		writer, turn, err := index.WriterOf(ctx, m, n.Agent, "/memory/"+n.File)
+		folder := "/memory/"
+		if n.Agent == "codex" {
+			folder = "/memories/"
+		}
+		writer, turn, err := index.WriterOf(ctx, m, n.Agent, folder+n.File)
 		if err != nil {
 			return nil, err
 		}

@@ -10,12 +10,12 @@ import (
 )
 
 // noted is what a session notes, and the next one is to be told.
-const noted = "# Memory\n\n## Tests\n\nThe greeting of `hello.py` is tried by `make zqgreet`, in 30 s.  \n\n"
+const noted = "# Task Group: greeting\nscope: tests\napplies_to: cwd={repo}; reuse_rule=always\n\n## Tests\n\nThe greeting of `hello.py` is tried by `make zqgreet`, in 30 s.  \n\n"
 
 // noteFolder is where the agent keeps notes of its repository.
 func (s *stage) noteFolder() string {
 	root := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(s.repo, "-")
-	return filepath.Join(s.Home(), fill([]string{s.Notes}, "{root}", root, "{name}", filepath.Base(s.repo))[0], "memory")
+	return filepath.Join(s.Home(), fill([]string{s.Notes}, "{root}", root, "{name}", filepath.Base(s.repo))[0])
 }
 
 // noteFollows: a note that a session writes is found with that session, and comes to another machine of the same person,
@@ -26,9 +26,14 @@ func (s *stage) noteFollows(url string) {
 	}
 	s.git(s.repo, "config", "rekal.memoryFiles", "true")
 	file := filepath.Join(s.noteFolder(), "MEMORY.md")
+	if err := os.MkdirAll(s.noteFolder(), 0o700); err != nil {
+		s.T.Fatal(err)
+	}
+	note := strings.ReplaceAll(noted, "{repo}", s.repo)
+	added := "+" + strings.ReplaceAll(strings.TrimSuffix(note, "\n"), "\n", "\n+") + "\n" // as a patch has it
 	s.asks(s.repo, s.Run, turn{
 		prompt: "Please remember how the greeting is tried.", word: "I will.",
-		steps: []step{{"write", map[string]string{"write": file, "text": noted}}},
+		steps: []step{{"write", map[string]string{"write": file, "text": note, "added": added}}},
 	})
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -54,7 +59,7 @@ func (s *stage) noteArrives(url, remote, text string) {
 	there := *s
 	there.Place = &harness.Place{Root: s.At("second"), Env: s.Place.Env, T: s.T}
 	there.repo = there.At("elsewhere/project")
-	there.linked = there.repo
+	there.linked = there.At("elsewhere/linked")
 	there.settle(url)
 	if err := os.MkdirAll(there.Home(), 0o777); err != nil {
 		s.T.Fatal(err)
@@ -68,11 +73,14 @@ func (s *stage) noteArrives(url, remote, text string) {
 	there.git(there.repo, "rekal", "sync", "--yes")
 	told := there.git(there.repo, "rekal", "memory", "pull")
 	got, err := os.ReadFile(filepath.Join(there.noteFolder(), "MEMORY.md"))
+	if there.Unread { // it is of all repositories, and names this one's folder
+		text = strings.ReplaceAll(text, s.repo, there.repo)
+	}
 	if err != nil || string(got) != text {
 		s.T.Fatalf("there it is %q, want %q (%v): %s", got, text, err, told)
 	}
 	there.asks(there.repo, there.Run, turn{prompt: "Please say what you know.", word: "The greeting."})
-	if there.model.times("zqgreet") == 0 {
+	if !there.Unread && there.model.times("zqgreet") == 0 {
 		s.T.Error("the next session there was not told")
 	}
 }

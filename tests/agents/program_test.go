@@ -31,6 +31,7 @@ type program struct {
 	Starts bool            // but only as it starts
 	Shell  bool            // it knows no MCP servers: it asks in its shell
 	Notes  string          // where it keeps notes of a repository, below the home folder; "": it keeps none
+	Unread bool            // it looks into them when a model wants to
 	Late   bool            // it writes a session when its turn is over: behind the hook, which makes no checkpoint then
 }
 
