@@ -47,7 +47,7 @@ func isRules(file string) bool {
 // what would mend it, as far as that is plain.
 func (n Notes) Check(ctx context.Context) (out result.NoteCheck, patch string, err error) {
 	out = result.NoteCheck{Schema: result.Schema, Problems: []result.NoteProblem{}}
-	code, err := notes.OpenCode(ctx, n.W.Repo)
+	code, err := notes.OpenCode(n.W.Repo)
 	if err != nil {
 		return out, "", err
 	}
@@ -86,7 +86,11 @@ func (c checked) problem(kind string) result.NoteProblem {
 // toCheck are the sections, and those problems that need no look at the code: what a later version has superseded.
 func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, late []result.NoteProblem, err error) {
 	if n.Agent == "" {
-		for _, file := range code.FilesMatching(isRules, maxRules) {
+		rules, err := code.FilesMatching(ctx, isRules, maxRules)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, file := range rules {
 			text, err := n.W.Repo.BlobWithin(code.Blob(file), 256<<10)
 			if err != nil {
 				continue // too large to be rules

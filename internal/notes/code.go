@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // What a note says is taken to hold as long as nobody can tell that it does not: something is gone only if the history
@@ -31,6 +34,7 @@ type Gone struct {
 type Code struct {
 	repo  *git.Repo
 	head  git.OID
+	tree  git.OID
 	files map[string]git.OID
 	dirs  map[string]bool
 	bases map[string]bool
@@ -47,21 +51,25 @@ const (
 	patience    = 20 * time.Second
 )
 
-// OpenCode reads the names of the files of HEAD.
-func OpenCode(ctx context.Context, repo *git.Repo) (*Code, error) {
-	c := &Code{
-		repo: repo, files: map[string]git.OID{}, dirs: map[string]bool{}, bases: map[string]bool{},
-		Commits: manyCommits, Patience: patience,
-	}
+// OpenCode looks into HEAD.
+func OpenCode(repo *git.Repo) (*Code, error) {
+	c := &Code{repo: repo, Commits: manyCommits, Patience: patience}
 	head, err := repo.Head()
 	if c.head = head.OID; err != nil || head.OID == "" {
 		return c, err
 	}
 	commit, err := repo.Commit(head.OID)
-	if err != nil {
-		return nil, err
+	c.tree = commit.Tree
+	return c, err
+}
+
+// load reads the names of the files, once.
+func (c *Code) load(ctx context.Context) error {
+	if c.files != nil || c.tree == "" {
+		return nil
 	}
-	return c, repo.EachDifference("", commit.Tree, func(name string, _, after git.TreeEntry) (into bool, err error) {
+	c.files, c.dirs, c.bases = map[string]git.OID{}, map[string]bool{}, map[string]bool{}
+	return c.repo.EachDifference("", c.tree, func(name string, _, after git.TreeEntry) (into bool, err error) {
 		c.bases[path.Base(name)] = true
 		if after.IsDir() {
 			c.dirs[name] = true
@@ -76,16 +84,22 @@ func OpenCode(ctx context.Context, repo *git.Repo) (*Code, error) {
 func (c *Code) Head() git.OID { return c.head }
 
 // Blob is what stands in a file of HEAD; "" for none.
-func (c *Code) Blob(file string) git.OID { return c.files[file] }
+func (c *Code) Blob(file string) git.OID {
+	if at := c.repo.EntryAt(c.tree, path.Clean(file)); at.IsFile() {
+		return at.ID()
+	}
+	return ""
+}
 
 // FilesMatching are files of HEAD, at most so many, in order.
-func (c *Code) FilesMatching(matches func(file string) bool, most int) (out []string) {
+func (c *Code) FilesMatching(ctx context.Context, matches func(file string) bool, most int) (out []string, err error) {
+	err = c.load(ctx)
 	for _, file := range slices.Sorted(maps.Keys(c.files)) {
 		if matches(file) && len(out) < most {
 			out = append(out, file)
 		}
 	}
-	return out
+	return out, err
 }
 
 // hasFile reports whether HEAD has a file or folder that a note may mean: by its path, by the end of one, or by its
@@ -93,6 +107,11 @@ func (c *Code) FilesMatching(matches func(file string) bool, most int) (out []st
 func (c *Code) hasFile(name string) bool {
 	if c.dirs[name] || c.files[name] != "" {
 		return true
+	}
+	if root := c.repo.Layout().WorkTree; root != "" { // what git ignores is there, too
+		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil {
+			return true
+		}
 	}
 	if !strings.Contains(name, "/") {
 		return c.bases[name]
@@ -115,12 +134,20 @@ func (c *Code) hasFile(name string) bool {
 
 // isOwnPath reports whether a path that HEAD lacks can be nobody else's: its folder is one of HEAD's.
 func (c *Code) isOwnPath(name string) bool {
-	ext := strings.TrimPrefix(path.Ext(name), ".")
-	return strings.Contains(name, "/") && c.dirs[path.Dir(name)] && knownEnds()[ext]
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(path.Base(name), ext)
+	return strings.Contains(name, "/") && c.dirs[path.Dir(name)] && knownEnds()[strings.TrimPrefix(ext, ".")] &&
+		!madeUp.MatchString(stem)
 }
+
+// madeUp is a name that stands for any.
+var madeUp = lazy.Expr(`(?i)^(foo|bar|baz|example|sample|name|file|x+|new[-_]?.*|my[-_]?.*|your[-_]?.*|some[-_]?.*)$`)
 
 // Holds tells which of the things that texts name are gone, for each text.
 func (c *Code) Holds(ctx context.Context, named [][]Thing) ([][]Gone, error) {
+	if err := c.load(ctx); err != nil {
+		return nil, err
+	}
 	s := newSearch(c)
 	for _, things := range named {
 		for _, t := range things {

@@ -164,7 +164,7 @@ func playStale(t *testing.T, s *source) {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	code, err := notes.OpenCode(t.Context(), repo)
+	code, err := notes.OpenCode(repo)
 	if err != nil {
 		t.Fatal(err)
 	}

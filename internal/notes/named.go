@@ -98,14 +98,14 @@ func appendThings(all, more []Thing) []Thing {
 
 func namedInSentence(said string, fenced bool) (out []Thing) {
 	plain := webAddress.ReplaceAllString(said, " ")
-	if fenced {
-		out, plain = inCode(plain), ""
-	} else {
-		for _, span := range codeSpan.FindAllString(plain, -1) {
-			out = appendThings(out, inCode(strings.Trim(span, "`")))
-		}
-		plain = linkTarget.ReplaceAllString(codeSpan.ReplaceAllString(plain, " "), " ")
+	if fenced { // what code in an example calls may be anybody's
+		isSymbol := func(t Thing) bool { return t.Kind == Symbol }
+		return slices.DeleteFunc(inCode(plain), isSymbol)
 	}
+	for _, span := range codeSpan.FindAllString(plain, -1) {
+		out = appendThings(out, inCode(strings.Trim(span, "`")))
+	}
+	plain = linkTarget.ReplaceAllString(codeSpan.ReplaceAllString(plain, " "), " ")
 	for word := range strings.FieldsSeq(plain) {
 		if t, ok := thingOf(word); ok && (t.Kind != Symbol || isCall(word)) && (t.Kind != Setting || isVariable(t.Name)) {
 			out = appendThings(out, []Thing{t})

@@ -59,7 +59,7 @@ func Notes(ctx context.Context, index *db.DB, repo *git.Repo, rows []db.MemoryRo
 func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[string]*result.FileNote,
 	keep history.Memory, patience time.Duration,
 ) error {
-	code, err := notes.OpenCode(ctx, repo)
+	code, err := notes.OpenCode(repo)
 	if err != nil {
 		return ctx.Err() // without code nothing is told of it
 	}
