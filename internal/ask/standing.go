@@ -63,8 +63,8 @@ type Counting struct {
 	Progress func(done, total int) // may be nil
 }
 
-// errNoCommit is a branch on which nobody has committed.
-var errNoCommit = errors.New("there is no commit yet whose lines could be counted")
+// ErrNoCommit is a branch on which nobody has committed.
+var ErrNoCommit = errors.New("there is no commit yet whose lines could be counted")
 
 // Standing says of the lines of HEAD's files below a path, "" for all, who wrote them. Git is asked once for each
 // content of a file: where its lines come from is kept in a cache, also where ctx ends the count. Files that are binary
@@ -73,7 +73,7 @@ func (m *Moment) Standing(ctx context.Context, path string, mode Counting) (Coun
 	out := Counted{Files: map[string]why.Share{}}
 	head, err := m.w.Repo.Head()
 	if err != nil || head.OID == "" {
-		return out, cmp.Or(err, errNoCommit)
+		return out, cmp.Or(err, ErrNoCommit)
 	}
 	if out.Head, err = m.w.Repo.Commit(head.OID); err != nil {
 		return out, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -29,7 +28,7 @@ func makeLines(r *request) (page, error) {
 	path := strings.Trim(r.query.Get("path"), "/")
 	p := page{Template: "lines", Title: cmp.Or(path, "Who wrote the lines"), Here: "activity"}
 	counted, err := r.at.Standing(r, path, ask.Counting{Cached: r.query.Get("count") == ""})
-	if errors.Is(err, git.ErrNotFound) && path == "" { // before the first commit
+	if errors.Is(err, ask.ErrNoCommit) && path == "" {
 		err = nil
 	}
 	if err != nil {
