@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,6 +99,7 @@ func studio(t *testing.T, bin string) (repo string, env []string) {
 	p.Write("repo/README.md", "by hand\n")
 	p.Git("repo", "add", ".")
 	p.Git("repo", "commit", "-qm", "first")
+	p.Git("repo", "remote", "add", "origin", "https://github.com/acme/jwt")
 	p.Git("repo", "rekal", "init")
 	const text = "package jwt\n\n// Leeway of clocks.\nconst Leeway = 30\n"
 	p.Talk("repo", "6f1c2d3e-0000-4000-8000-000000000001", "main", time.Now().Add(-5*time.Minute),
@@ -192,13 +194,13 @@ func TestLSP(t *testing.T) {
 		got := e.hover(file, 3)
 		for _, want := range []string{
 			"Give tokens", "A U Thor · claude-code (claude-opus-4-6)",
-			"Known because the session wrote this line", "git rekal show 01",
+			"Known because the session wrote this line", "git rekal show 01", "](https://github.com/acme/jwt/commit/",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("over line 4 stands\n%s\nwithout %q", got, want)
 			}
 		}
-		for _, markup := range []string{"<b>", "[leeway]", "http://"} {
+		for _, markup := range []string{"<b>", "[leeway]", "http://x"} {
 			if strings.Contains(got, markup) {
 				t.Errorf("the text of a session is markup: %q in\n%s", markup, got)
 			}
@@ -260,18 +262,19 @@ func TestLSP(t *testing.T) {
 	})
 	t.Run("actions", func(t *testing.T) {
 		var actions []struct {
-			Title   string
-			Command struct {
+			Title, Kind string
+			Command     struct {
 				Command   string
 				Arguments []string
 			}
 		}
 		e.call("textDocument/codeAction", &actions,
 			`{"textDocument": {"uri": %q}, "range": {"start": {"line": 4, "character": 6}, "end": {"line": 4, "character": 12}}, "context": {"diagnostics": []}}`, uri)
-		if len(actions) != 3 || actions[2].Command.Arguments[1] != "Leeway" {
+		if len(actions) != 3 || actions[2].Command.Command != "git-rekal.why" || actions[0].Kind != "git-rekal.show" ||
+			actions[2].Kind != "git-rekal.ask" {
 			t.Fatalf("actions: %+v", actions)
 		}
-		for i, want := range []string{"Tokens have 30 s of leeway.", "    Leeway\n", "Give tokens"} {
+		for i, want := range []string{"Tokens have 30 s of leeway.", "    Leeway\n", "Asked: Give tokens"} {
 			args, err := json.Marshal(actions[i].Command.Arguments)
 			if err != nil {
 				t.Fatal(err)
@@ -286,10 +289,39 @@ func TestLSP(t *testing.T) {
 				t.Errorf("%s shows\n%s\nwithout %q (%v)", actions[i].Title, shown, want, err)
 			}
 		}
+		offered := func(file string, line int, only string) (out []string) {
+			e.call("textDocument/codeAction", &actions, `{"textDocument": {"uri": "file://%s"}, "range": {"start": {"line": %d, "character": 0}, "end": {"line": %[2]d, "character": 7}}, "context": {"diagnostics": [], "only": %s}}`, file, line, only)
+			for _, a := range actions {
+				out = append(out, a.Command.Command)
+			}
+			return out
+		}
+		for only, want := range map[string]int{`["source"]`: 0, `["git-rekal.ask"]`: 1, `["git-rekal"]`: 3, `["quickfix", "git-rekal.show"]`: 2} {
+			harness.Equal(t, only, want, len(offered(file, 4, only)))
+		}
+		readme := filepath.Join(repo, "README.md")
+		e.tell("textDocument/didOpen", `{"textDocument": {"uri": "file://%s", "languageId": "markdown", "version": 1, "text": "by hand\n"}}`, readme)
+		harness.Equal(t, "of a person's line", []string{"git-rekal.showCommit", "git-rekal.ask"}, offered(readme, 0, "[]"))
 		err := e.CallResult(t.Context(), "workspace/executeCommand",
 			json.RawMessage(fmt.Sprintf(`{"command": "git-rekal.showSession", "arguments": [%q, "01ZZZZ"]}`, uri)), nil)
 		if err == nil || !strings.Contains(err.Error(), "01ZZZZ") {
 			t.Errorf("an unknown session: %v", err)
+		}
+	})
+	t.Run("a large file", func(t *testing.T) {
+		large := filepath.Join(repo, "large.txt")
+		if err := os.WriteFile(large, bytes.Repeat([]byte("0123456789\n"), 100_000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"add", "large.txt"}, {"commit", "-qm", "Large"}} {
+			cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", repo}, args...)...)
+			cmd.Env, cmd.Stderr = append(env, "REKAL_SKIP=1"), os.Stderr
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := e.hover(large, 5); !strings.Contains(got, "lines of files above 1 MiB are not compared") {
+			t.Errorf("over a line of a large file stands %q", got)
 		}
 	})
 	t.Run("nothing to say", func(t *testing.T) {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/search"
@@ -69,6 +70,9 @@ var (
 	ErrNoRevision = name.ErrNoRevision
 	ErrNoFile     = why.ErrNoFile
 )
+
+// MaxCompared is the size in bytes of the largest file whose lines are compared with what sessions wrote.
+const MaxCompared = history.MaxPatched
 
 // NewExchange makes what lets so many repositories share what makes their scores comparable.
 func NewExchange(members int) *search.Exchange { return search.NewExchange(members) }

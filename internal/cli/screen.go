@@ -135,14 +135,14 @@ func (s outputFlags) answerAt(ctx context.Context, app *App, w *workspace.Worksp
 	given.Config = conf.Git
 	screen := given.Screen()
 	look.Width, look.Color, look.UTF8, look.Now = screen.Width, screen.Color, screen.UTF8, w.Now()
-	look.Commit, look.People = commitPageURL(w, conf), w.People(ctx)
+	look.Commit, look.People = CommitPageURL(w, conf), w.People(ctx)
 	shown, line := l(look)
 	return screen.Print(shown, line)
 }
 
-// commitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no
+// CommitPageURL returns what makes the URL of a commit's page at the remote that the branch is pushed to; nil where no
 // page is known.
-func commitPageURL(w *workspace.Workspace, conf config.Config) func(string) string {
+func CommitPageURL(w *workspace.Workspace, conf config.Config) func(string) string {
 	head, err := w.Repo.Head()
 	if err != nil {
 		return nil

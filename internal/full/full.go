@@ -37,7 +37,13 @@ func Parts() *cli.Full {
 			return (&mcp.Server{Process: app.Process, Version: app.Version, Explain: explain}).Serve(ctx, app.Stdin, app.Stdout)
 		},
 		ServeLSP: func(ctx context.Context, app *cli.App, explain func(error) string) error {
-			return (&lsp.Server{Process: app.Process, Version: app.Version, Explain: explain}).Serve(ctx, app.Stdin, app.Stdout)
+			return (&lsp.Server{
+				Process: app.Process, Version: app.Version, Explain: explain,
+				CommitPage: func(w *workspace.Workspace) func(string) string {
+					conf, _ := w.Settings() // doctor says what is wrong with them
+					return cli.CommitPageURL(w, conf)
+				},
+			}).Serve(ctx, app.Stdin, app.Stdout)
 		},
 		NewSite: func(p workspace.Process, name string, explain func(error) string) (cli.Site, error) {
 			site, err := web.New(p, name, explain)

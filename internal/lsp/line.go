@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
@@ -32,6 +33,8 @@ type Line struct {
 	Exact    bool   `json:"exact,omitempty"`    // the session is known to have written this line
 	Shared   bool   `json:"shared,omitempty"`   // one of several sessions brought it
 	Commit   string `json:"commit,omitempty"`   // that brought it, 7 digits
+	Page     string `json:"page,omitempty"`     // of the commit at its host
+	Large    bool   `json:"large,omitempty"`    // the file is so large that nobody compares its lines
 	Note     string `json:"note,omitempty"`     // who brought it as another tool noted; only where no session is known
 }
 
@@ -62,7 +65,7 @@ func (c *connection) hover(ctx context.Context, p positionParams) (*hoverResult,
 	return out, nil
 }
 
-// inlayHints name who is behind each run of lines, at the end of its first one.
+// inlayHints name who wrote each run of lines, at the end of its first one. Where that is a guess there is no hint.
 func (c *connection) inlayHints(ctx context.Context, p rangeParams) ([]inlayHint, error) {
 	out := []inlayHint{}
 	if !c.client.hints {
@@ -72,14 +75,21 @@ func (c *connection) inlayHints(ctx context.Context, p rangeParams) ([]inlayHint
 	if p.Range.End.Character == 0 && last > p.Range.Start.Line {
 		last--
 	}
+	return append(out, hintsOf(c.linesBehind(ctx, p.TextDocument.URI, p.Range.Start.Line, last))...), nil
+}
+
+// hintsOf is a hint at each line at which another session begins to be known.
+func hintsOf(lines []numbered) (out []inlayHint) {
 	previous := ""
-	for _, l := range c.linesBehind(ctx, p.TextDocument.URI, p.Range.Start.Line, last) {
-		if l.Session != "" && l.Session != previous {
+	for _, l := range lines {
+		if l.Exact && l.Session != previous {
 			out = append(out, inlayHint{position{l.number, l.width}, l.Title + " · " + l.authorAndAgent(), true})
 		}
-		previous = l.Session
+		if l.Exact || l.Session == "" {
+			previous = l.Session
+		}
 	}
-	return out, nil
+	return out
 }
 
 // numbered is a line with its place.
@@ -109,21 +119,43 @@ func (c *connection) explainLines(ctx context.Context, uri string, from, to int)
 			return nil, nil
 		}
 	}
+	page := func(string) string { return "" }
 	err = c.withIndex(ctx, filepath.Dir(path), func(ctx context.Context, w *workspace.Workspace, at *ask.Moment) error {
-		req := ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", path, from+1, to+1)}
-		if open {
-			req.Unsaved, req.Blames = &text, &c.blames
-		}
-		answer, err := at.Why(ctx, req)
+		answer, err := at.Why(ctx, c.whyRequest(uri, path, from, to))
 		if err == nil {
 			out = splitByLine(answer, w.People(ctx).Name)
 		}
+		if of := c.CommitPage(w); of != nil {
+			page = of
+		}
 		return err
 	})
+	large := isLarge(path, text, open)
 	for i := range out {
 		out[i].width = len(utf16.Encode([]rune(nthLine(text, out[i].number))))
+		if out[i].Large = large && out[i].State == stateUnknown; out[i].Commit != "" {
+			out[i].Page = page(out[i].Commit)
+		}
 	}
 	return out, err
+}
+
+// whyRequest asks about lines, from 0 on, as the editor shows them.
+func (c *connection) whyRequest(uri, path string, from, to int) ask.WhyRequest {
+	req := ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", path, from+1, to+1)}
+	if text, open := c.open.text(uri); open {
+		req.Unsaved, req.Blames = &text, &c.blames
+	}
+	return req
+}
+
+// isLarge reports whether a file has more than is compared.
+func isLarge(path, text string, open bool) bool {
+	if open {
+		return len(text) > ask.MaxCompared
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > ask.MaxCompared
 }
 
 // promptOf is what a person asked that led to lines, also where a subagent wrote them.
@@ -209,7 +241,11 @@ func (l Line) plainText() string {
 	case stateUncommitted:
 		return "Not committed yet."
 	case stateUnknown:
-		return strings.TrimRight("No session is known behind this line. "+l.Commit+"\n"+l.Note, " \n")
+		said := "No session is known behind this line. "
+		if l.Large {
+			said = "No session is known behind this line: lines of files above 1 MiB are not compared. "
+		}
+		return strings.TrimRight(said+l.Commit+"\n"+l.Note, " \n")
 	}
 	model := l.Agent
 	if l.Model != "" {
@@ -224,11 +260,20 @@ func (l Line) plainText() string {
 
 func (l Line) markdown() string {
 	if l.State != stateSession {
-		return escaped(l.plainText())
+		return l.linkCommit(escaped(l.plainText()))
 	}
 	parts := strings.SplitN(l.plainText(), "\n", 3)
 	return "**" + escaped(parts[0]) + "**\n\n> " + escaped(parts[1]) + "\n\n" +
-		strings.ReplaceAll(escaped(parts[2]), "\n", "  \n")
+		l.linkCommit(strings.ReplaceAll(escaped(parts[2]), "\n", "  \n"))
+}
+
+// linkCommit makes a link of the commit, where it has a page whose address Markdown can't misread.
+func (l Line) linkCommit(text string) string {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()<>[]\\`\"", r) }
+	if l.Page == "" || l.Commit == "" || strings.ContainsFunc(l.Page, odd) || !strings.HasPrefix(l.Page, "https://") {
+		return text
+	}
+	return strings.Replace(text, l.Commit, "["+l.Commit+"]("+l.Page+")", 1)
 }
 
 // escaped is a text in which Markdown finds nothing to do: sessions hold what people and agents wrote, and an editor

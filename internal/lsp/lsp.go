@@ -37,6 +37,8 @@ type Server struct {
 	Process workspace.Process
 	Version string
 	Explain func(error) string // an error in one line, with what to do about it
+	// what makes the address of a commit's page at its host; nil where there is none
+	CommitPage func(*workspace.Workspace) func(sha string) string
 }
 
 // ErrNoShutdown is a client that ended without "shutdown": for that, the protocol wants the exit status 1.
@@ -158,8 +160,8 @@ func (c *connection) initialize(_ context.Context, p initializeParams) (initiali
 	out.Capabilities = serverCapabilities{
 		PositionEncoding: "utf-16", TextDocumentSync: syncOptions{OpenClose: true, Change: syncIncremental},
 		HoverProvider:      true,
-		CodeActionProvider: true, InlayHintProvider: c.client.hints,
-		ExecuteCommandProvider: commandOptions{Commands: []string{showSession, showCommit, askSelected}},
+		CodeActionProvider: actionOptions{CodeActionKinds: []string{kindShow, kindAsk}}, InlayHintProvider: c.client.hints,
+		ExecuteCommandProvider: commandOptions{Commands: []string{showSession, showCommit, askSelected, askWhy}},
 	}
 	return out, nil
 }

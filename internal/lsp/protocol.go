@@ -49,7 +49,7 @@ type serverCapabilities struct {
 	PositionEncoding       string         `json:"positionEncoding"`
 	TextDocumentSync       syncOptions    `json:"textDocumentSync"`
 	HoverProvider          bool           `json:"hoverProvider"`
-	CodeActionProvider     bool           `json:"codeActionProvider"`
+	CodeActionProvider     actionOptions  `json:"codeActionProvider"`
 	InlayHintProvider      bool           `json:"inlayHintProvider,omitempty"`
 	ExecuteCommandProvider commandOptions `json:"executeCommandProvider"`
 }
@@ -61,6 +61,10 @@ type syncOptions struct {
 
 // syncIncremental: a change names the place and the new text.
 const syncIncremental = 2
+
+type actionOptions struct {
+	CodeActionKinds []string `json:"codeActionKinds"`
+}
 
 type commandOptions struct {
 	Commands []string `json:"commands"`
@@ -100,6 +104,9 @@ type positionParams struct {
 type rangeParams struct {
 	TextDocument documentID `json:"textDocument"`
 	Range        span       `json:"range"`
+	Context      struct {
+		Only []string `json:"only"` // kinds of actions; none: all
+	} `json:"context"`
 }
 
 type hoverResult struct {
@@ -120,6 +127,7 @@ type inlayHint struct {
 
 type codeAction struct {
 	Title   string  `json:"title"`
+	Kind    string  `json:"kind"`
 	Command command `json:"command"`
 }
 

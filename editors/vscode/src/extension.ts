@@ -7,6 +7,7 @@ import { LanguageClient } from 'vscode-languageclient/node'
 interface Line {
   state: 'session' | 'uncommitted' | 'unknown'
   session?: string
+  address?: string
   title?: string
   author?: string
   agent?: string
@@ -72,9 +73,9 @@ async function lineOf(editor?: vscode.TextEditor): Promise<Line | undefined> {
 async function show(status: vscode.StatusBarItem, editor?: vscode.TextEditor): Promise<void> {
   const line = await lineOf(editor).catch(() => undefined)
   if (editor !== vscode.window.activeTextEditor) return
-  if (!line?.session) return status.hide()
+  if (!line?.exact) return status.hide() // a guess is no fact
   status.text = `$(history) ${line.title} · ${line.author}`
-  status.tooltip = `${line.agent}: ${line.exact ? 'wrote this line' : 'is tied to its commit'}. Show the session`
+  status.tooltip = `${line.agent} wrote this line. Show the session`
   status.show()
 }
 
@@ -85,7 +86,7 @@ async function openSession(): Promise<void> {
     vscode.window.setStatusBarMessage('git-rekal: no session is known behind this line', 4000)
     return
   }
-  await run('git-rekal.showSession', editor.document.uri, line.session)
+  await run('git-rekal.showSession', editor.document.uri, line.address ?? line.session)
 }
 
 async function askQuestion(): Promise<void> {

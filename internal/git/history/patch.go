@@ -15,7 +15,7 @@ const contextLines = 3
 
 // Bounds of Patch.
 const (
-	maxPatched = 1 << 20 // bytes of the largest file whose lines are compared
+	MaxPatched = 1 << 20 // bytes of the largest file whose lines are compared
 	maxPatches = 300     // files of one commit whose lines are compared
 )
 
@@ -50,8 +50,8 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 // comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is
 // worth having without it.
 func comparePatch(r *git.Repo, p *FilePatch) {
-	before, one := r.BlobWithin(p.Before, maxPatched)
-	after, two := r.BlobWithin(p.OID, maxPatched)
+	before, one := r.BlobWithin(p.Before, MaxPatched)
+	after, two := r.BlobWithin(p.OID, MaxPatched)
 	p.Left = one != nil || two != nil
 	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
 	if p.Left || p.Binary {
