@@ -137,7 +137,7 @@ func TestVisitorSeesTheRemote(t *testing.T) {
 	for _, page := range []string{
 		"?q=Frankfurt", "?kind=record", "?kind=memory", "sessions", "timeline", "files", "files?name=unpush",
 		"file?path=src/auth/jwt.go",
-		"file?path=unpushed.go", "activity", "lines", "commit?rev=" + unpushed, "commit?rev=" + unpushed[:7],
+		"file?path=unpushed.go", "activity", "lines", "failures", "failures?by=path", "commit?rev=" + unpushed, "commit?rev=" + unpushed[:7],
 		"commit?rev=" + stashed, "commit?rev=stash",
 		"commit?rev=HEAD", "commit?rev=:/Unpushed", "commit?rev=" + unpushed + "^!", "commit?rev=refs/stash",
 	} {

@@ -91,7 +91,7 @@ func (s *Site) pageMakers() map[string]func(*request) (page, error) {
 	return map[string]func(*request) (page, error){
 		"": makeSearch, "sessions": makeSessions, "session": makeSession, "commit": makeCommit,
 		"timeline": makeTimeline, "files": makeFiles, "file": s.makeFile, "activity": makeActivity,
-		"lines": makeLines,
+		"lines": makeLines, "failures": makeFailures,
 	}
 }
 

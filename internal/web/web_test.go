@@ -82,7 +82,7 @@ func TestPages(t *testing.T) {
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
 		{"activity", "activity", map[string]string{
-			"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines",
+			"status": "4 sessions; 4 of them led to 4 commits. Who wrote the lines, what fails",
 			"begins": "Fix JWT expiry in other time zones Alice Adler, 1 commit", "tr": "2026-03-031",
 			"less": "Less More, at most 2",
 		}},
@@ -97,6 +97,7 @@ func TestPages(t *testing.T) {
 		{"lines of a folder", "lines?path=src", map[string]string{
 			"li": "auth/ 58 lines sessions 91 %, others 0 %, unknown 9 %", "a": "All files",
 		}},
+		{"failures", "failures", map[string]string{"status": "No command is known to have failed."}},
 		{"together", "files", map[string]string{
 			"h2": "Files that change together", "tr": "src/auth/jwt.gosrc/auth/jwt_test.go2", "nav": "Search Timeline Files Activity",
 		}},
@@ -390,7 +391,7 @@ func TestServerGoesOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pages := []string{
 		"?q=expiry", "session?id=01KJW4MN", "commit?rev=HEAD", "file?path=src/auth/jwt.go",
-		"timeline?author=bob", "files?name=auth", "activity", "lines", "sessions?from=1",
+		"timeline?author=bob", "files?name=auth", "activity", "lines", "failures?by=path", "sessions?from=1",
 	}
 	for range 200 {
 		page := []byte(pages[random.IntN(len(pages))])

@@ -94,7 +94,7 @@ func TestLongHostileText(t *testing.T) {
 	}
 	for _, kind := range []string{
 		"", "sessions", "session", "commit", "timeline", "files", "file", "activity",
-		"lines",
+		"lines", "failures",
 	} {
 		if kinds[kind] == 0 {
 			t.Errorf("no page %q was reached", kind)
