@@ -399,7 +399,7 @@ func (g *collector) redactDrafts(ctx context.Context,
 ) (records, private []ledger.Record, err error) {
 	drafts, apart := g.splitPrivate(drafts)
 	for i, d := range drafts {
-		if d.Needs == "" && (slices.ContainsFunc(d.Sessions, saysTerms) || slices.ContainsFunc(d.Memories, isOfNotes)) {
+		if d.Needs == "" && (slices.ContainsFunc(d.Sessions, saysTerms) || slices.ContainsFunc(d.Memories, hasLaterKeys)) {
 			drafts[i].Needs = versionWithTies
 		}
 	}
@@ -426,7 +426,8 @@ func saysTerms(s session.Session) bool {
 	return slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Terms != "" })
 }
 
-func isOfNotes(m session.Memory) bool { return m.At > 0 }
+// hasLaterKeys reports whether a memory has keys that 0.1.0 does not know.
+func hasLaterKeys(m session.Memory) bool { return m.At > 0 || m.Supersedes != "" || m.Rejects != "" }
 
 // redactAll redacts entries that are stored together, and calls tell with the report of each. A value that a later
 // entry calls a secret is redacted in the earlier ones, too.

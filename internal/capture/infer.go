@@ -85,7 +85,7 @@ func (g *collector) isMine(c git.Commit) bool {
 	})
 }
 
-// versionWithTies is the first version that reads the tie of a link, and the terms of a call.
+// versionWithTies is the first version that reads the tie of a link, the terms of a call, and the states of memories.
 const versionWithTies = "0.2.0"
 
 // inferCheckpoint makes the checkpoint of an earlier commit: of one that names sessions, that git told them they made,

@@ -95,10 +95,14 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 		}
 		out.ID = session.NewMemoryID(now, strings.ToLower(c.Email), out.Title, out.Content)
 		out.TS, out.ActorType = now, c.actor()
-		return &session.Entry{
+		e := &session.Entry{
 			Memories: []session.Memory{out.Memory},
 			Subject:  "memory: " + session.Truncate(out.Title, firstLine),
 		}
+		if hasLaterKeys(out.Memory) {
+			e.Needs = versionWithTies
+		}
+		return e
 	})
 	return out, err
 }

@@ -115,8 +115,8 @@ func (app *App) addAllCommands(help *cobra.Command) {
 	app.root.AddCommand(
 		newRecallCmd(app), newWhyCmd(app), newFixCmd(app), newBriefCmd(app), newShowCmd(app), newLogCmd(app),
 		newQueryCmd(app), newWebCmd(app), newStatsCmd(app),
-		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app), newMemoryCmd(app),
-		newPurgeCmd(app), newRestoreCmd(app),
+		newResumeCmd(app), newHandoffCmd(app), newLinkCmd(app), newRunCmd(app), newCompressCmd(app), newSaveCmd(app),
+		newMemoryCmd(app), newPurgeCmd(app), newRestoreCmd(app),
 		newScrubCmd(app), newRedactCmd(app), newForgetCmd(app), newPrivateCmd(app), newSyncCmd(app), newPushCmd(app),
 		newSignCmd(app), newMirrorCmd(app),
 		newImportCmd(app), newExportCmd(app), newTrailersCmd(app), newCheckCmd(app), newInitCmd(app), newCleanCmd(app),

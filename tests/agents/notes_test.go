@@ -18,8 +18,8 @@ func (s *stage) noteFolder() string {
 	return filepath.Join(s.Home(), fill([]string{s.Notes}, "{root}", root, "{name}", filepath.Base(s.repo))[0])
 }
 
-// noteFollows: a note that a session writes is found with that session, and comes to another machine of the same person,
-// with another home, where the agent reads it.
+// noteFollows: a note that a session writes is found with that session, and comes to another machine of the same
+// person, with another home, where the agent reads it.
 func (s *stage) noteFollows(url string) {
 	if s.Notes == "" {
 		s.T.Skip("it keeps no notes of a repository")
