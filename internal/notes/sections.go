@@ -193,16 +193,24 @@ const (
 	commentEnd  = " -->"
 )
 
-// WithoutOthers parts a file's own text from what `git rekal memory pull --from` put behind it.
+// WithoutOthers parts a file's own text from what `git rekal memory pull --from` put behind it. An agent may have written
+// on behind that: it is its own. What has no end reaches to the end.
 func WithoutOthers(text string) (own, others string) {
-	at := strings.Index("\n"+text, "\n"+othersBegin)
-	if at < 0 {
-		return text, ""
+	for {
+		at := strings.Index("\n"+text, "\n"+othersBegin)
+		if at < 0 {
+			return own + text, others
+		}
+		author, _, _ := strings.Cut(text[at+len(othersBegin):], commentEnd)
+		end := len(text)
+		if mark := othersEnd + author + commentEnd + "\n"; strings.Contains(text[at:], mark) {
+			end = at + strings.Index(text[at:], mark) + len(mark)
+		}
+		if at > 0 && text[at-1] == '\n' && (at == 1 || text[at-2] == '\n') {
+			at-- // the empty line before it is its own
+		}
+		own, others, text = own+text[:at], others+text[at:end], text[end:]
 	}
-	if at > 0 && text[at-1] == '\n' && (at == 1 || text[at-2] == '\n') {
-		at-- // the empty line before it is its own
-	}
-	return text[:at], text[at:]
 }
 
 // OthersBlock is what somebody else noted, between the lines that keep it apart.

@@ -51,6 +51,14 @@ func TestWithoutOthers(t *testing.T) {
 		harness.Equal(t, "own", own, strings.TrimSuffix(got, "\n")+strings.Repeat("\n", strings.Count(own, "\n")))
 		harness.Equal(t, "together", own+block, got+others)
 	}
+	block := func(author string) string {
+		return "\n<!-- git-rekal: notes of " + author + " -->\nx\n<!-- git-rekal: end of notes of " + author + " -->\n"
+	}
+	own, others := notes.WithoutOthers("# A\n" + block("b@c.d") + "written on\n" + block("e@f.g") + "and on")
+	harness.Equal(t, "behind others' notes", "# A\nwritten on\nand on", own)
+	harness.Equal(t, "others", block("b@c.d")+block("e@f.g"), others)
+	own, others = notes.WithoutOthers("# A\n\n<!-- git-rekal: notes of b@c.d -->\nx\n")
+	harness.Equal(t, "without an end", []string{"# A\n", "\n<!-- git-rekal: notes of b@c.d -->\nx\n"}, []string{own, others})
 }
 
 func TestWithoutRoots(t *testing.T) {
