@@ -124,7 +124,7 @@ type lane struct {
 	Inferred     bool
 }
 
-const laneWidth, rowHeight = 14, 30
+const laneWidth = 14
 
 // newBranch draws a bracket for each session, from the last commit of it to the first, in the first lane that is free.
 // Merges behind which no session stands are folded.

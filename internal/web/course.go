@@ -20,6 +20,7 @@ const (
 	outlineMost    = 300 // prompts
 	stripLinks     = 60
 	stripWidth     = 6000
+	stripStep      = 8 // of the places of marks
 	stripRowHeight = 16
 	ticks          = 5
 )
@@ -106,13 +107,15 @@ func (c course) strip(l links, id string) (out strip) {
 	}
 	out.Width = stripWidth
 	out.Kinds = []kind{{"prompt", 0, "prompt"}, {"edit", 0, "edit"}, {"failed", 0, "failure"}, {"made", 0, "commit"}}
+	had := map[mark]bool{}
 	add := func(turn, row, n int) {
 		if n == 0 {
 			return
 		}
-		m := mark{turn * stripWidth / len(c.turns), row * stripRowHeight, c.markWidth(), out.Kinds[row].Class}
-		if out.Kinds[row].Count += n; !slices.Contains(out.Marks, m) {
-			out.Marks = append(out.Marks, m)
+		x := turn * stripWidth / len(c.turns)
+		m := mark{x - x%stripStep, row * stripRowHeight, c.markWidth(), out.Kinds[row].Class}
+		if out.Kinds[row].Count += n; !had[m] {
+			had[m], out.Marks = true, append(out.Marks, m)
 		}
 	}
 	for i, t := range c.turns {
@@ -131,7 +134,7 @@ func (c course) strip(l links, id string) (out strip) {
 }
 
 // markWidth leaves a gap between the marks of two turns, and is never a block.
-func (c course) markWidth() int { return min(max(stripWidth/len(c.turns)*3/4, 8), 72) }
+func (c course) markWidth() int { return min(max(stripWidth/len(c.turns)*3/4, stripStep), 72) }
 
 // columns part the strip into links, each to the first prompt in it.
 func (c course) columns(l links, id string) (out []column) {

@@ -335,6 +335,8 @@ func (s *Site) describe(err error) string {
 	switch {
 	case errors.Is(err, nouns.ErrNoID):
 		return "No session and no memory here has this ID."
+	case errors.As(err, new(*ask.PurgedError)):
+		return "This was purged, so it is not shown."
 	case errors.As(err, &unclear):
 		return "Several IDs begin so: give more of it."
 	case errors.Is(err, errNoFile):
