@@ -37,7 +37,7 @@ func open(t *testing.T, b *browser, w *world.World) *site {
 	s.eval("location.href", &s.base)
 	s.pages = map[string]string{
 		"search": "?q=token", "sessions": "sessions", "timeline": "timeline", "files": "files",
-		"nothing": "?q=zzzz", "activity": "activity", "lines": "lines?count=1",
+		"nothing": "?q=zzzz", "activity": "activity", "failures": "failures", "lines": "lines?count=1",
 	}
 	for kind, from := range map[string]string{
 		"session": "?kind=session", "memory": "?kind=memory", "commit": "timeline",
