@@ -66,6 +66,9 @@ func (c *saveOptions) validate(fs *pflag.FlagSet, args []string) error {
 		}
 		return noArgs(args)
 	}
+	if err := c.validateStates(fs); err != nil {
+		return err
+	}
 	if c.stdin = len(args) == 1 && args[0] == "-"; c.stdin || len(args) == 0 {
 		return nil
 	}
@@ -74,6 +77,17 @@ func (c *saveOptions) validate(fs *pflag.FlagSet, args []string) error {
 	}
 	if len(args) > 1 && len(args) < 10 && fs.NFlag() == 0 {
 		c.words = strings.Join(args, " ")
+	}
+	return nil
+}
+
+// validateStates refuses a state of nothing, as of a variable that is not set.
+func (c *saveOptions) validateStates(fs *pflag.FlagSet) error {
+	if fs.Changed("supersedes") && strings.TrimSpace(c.note.Supersedes) == "" {
+		return errors.New("--supersedes needs the ID of a memory")
+	}
+	if fs.Changed("rejects") && strings.TrimSpace(c.note.Rejects) == "" {
+		return errors.New("--rejects needs a text or an ID")
 	}
 	return nil
 }
