@@ -60,7 +60,7 @@ type helpReader struct {
 	models   map[string][]db.ModelAt
 	trust    map[string]session.Trust
 	private  []string
-	wrote    map[string]bool  // sessions of which lines are known in some commit
+	wrote    []string         // agents of whose sessions lines are known in some commit
 	unsent   map[git.OID]bool // commits of own ledgers that no remote is known to have
 	ledgers  map[string]bool  // addresses, in lower case
 	cuts     map[git.OID]bool
@@ -76,7 +76,7 @@ func (m *Moment) newHelpReader(ctx context.Context, tied []commits.Tied) (*helpR
 		}
 		all = append(all, t.Talked...)
 	}
-	r := &helpReader{repo: m.w.Repo, ledgers: map[string]bool{}, wrote: map[string]bool{}}
+	r := &helpReader{repo: m.w.Repo, ledgers: map[string]bool{}}
 	var errs [8]error
 	r.sessions, errs[0] = m.Facets(ctx, all)
 	r.models, errs[1] = m.Models(ctx, helping)
@@ -89,11 +89,7 @@ func (m *Moment) newHelpReader(ctx context.Context, tied []commits.Tied) (*helpR
 		r.ledgers[strings.ToLower(h.Email)] = true
 	}
 	errs[6] = err
-	ties, err := m.TiesOfSessions(ctx, helping)
-	for id, of := range ties {
-		r.wrote[id] = slices.ContainsFunc(of, func(t attribution.Tie) bool { return t.Lines > 0 })
-	}
-	errs[7] = err
+	r.wrote, errs[7] = m.AgentsOfLines(ctx)
 	return r, errors.Join(errs[:]...)
 }
 
@@ -154,8 +150,9 @@ func (r *helpReader) read(ctx context.Context, t commits.Tied) (result.Helped, e
 
 // addSessions parts the sessions behind a commit: those that helped with it, and others. Who wrote lines of it helped.
 // Who only edited its files, or made it, did so where no line can tell: the commit brought none, or the session edited,
-// and none of its lines is known in any commit. (Else, in the histories of tests/ties, one commit of eight would name
-// an agent of whose lines it has none.)
+// and of its agent no line is known in any commit, because it does not tell what it edits. Of one that does, the lines
+// are not there. (Else, in the histories of tests/ties, one commit of eight would name an agent of whose lines it has
+// none.)
 func (r *helpReader) addSessions(ctx context.Context, out *result.Helped, t commits.Tied) error {
 	var lineless []commits.TiedSession
 	for _, s := range t.Sessions {
@@ -174,7 +171,8 @@ func (r *helpReader) addSessions(ctx context.Context, out *result.Helped, t comm
 	}
 	bring, err := r.bringsLines(ctx, *out)
 	for _, s := range lineless {
-		if bring && (s.Kind != session.TieEdited || r.wrote[s.ID] || len(out.Helpers) > 0) {
+		tells := slices.Contains(r.wrote, r.sessions[s.ID].Source)
+		if bring && (s.Kind != session.TieEdited || tells || len(out.Helpers) > 0) {
 			out.Inferred = append(out.Inferred, r.sessions[s.ID].Source)
 		} else {
 			r.addHelper(out, s)

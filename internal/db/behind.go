@@ -110,6 +110,12 @@ func (d *DB) CommitsWritten(ctx context.Context) ([]string, error) {
 	return readTexts(query(ctx, d, `SELECT DISTINCT sha FROM wrote ORDER BY sha`))
 }
 
+// AgentsOfLines are the agents whose sessions are known to have written lines of commits: these tell what they edit.
+func (d *DB) AgentsOfLines(ctx context.Context) ([]string, error) {
+	return readTexts(query(ctx, d, `SELECT DISTINCT s.source FROM wrote w JOIN sessions s ON s.id = w.session
+		WHERE w.lines <> '' ORDER BY s.source`))
+}
+
 // CountWriters is how many sessions that are not purged are known to have written lines of commits.
 func (d *DB) CountWriters(ctx context.Context) (n int, err error) {
 	err = query(ctx, d, `SELECT count(DISTINCT session) FROM wrote WHERE session NOT IN (SELECT id FROM purged)`).one(&n)
