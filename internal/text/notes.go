@@ -55,11 +55,11 @@ func saysOf(look Look, n result.NoteProblem) string {
 	}
 	switch n.Kind {
 	case "gone":
-		at := ""
+		at := "is not there"
 		if n.Thing.When != "" {
-			at = " since " + result.FormatTime(n.Thing.When, look.Now.Location(), "2006-01-02")
+			at = "is gone since " + result.FormatTime(n.Thing.When, look.Now.Location(), "2006-01-02")
 		}
-		return fmt.Sprintf("%s %s is gone%s%s", n.Thing.Kind, n.Thing, at, whose)
+		return fmt.Sprintf("%s %s %s%s", n.Thing.Kind, n.Thing, at, whose)
 	case "contradiction":
 		return fmt.Sprintf("it contradicts %s on %s%s", n.Other, n.Thing.Name, whose)
 	}
