@@ -109,6 +109,7 @@ type Outcome struct {
 	Sessions    int     // sessions with new turns, tool calls or titles
 	Turns       int
 	ToolCalls   int
+	Notes       int // sections of agents' notes
 	Checkpoints int
 	Links       int             // sessions tied to commits without new turns
 	Tied        map[string]bool // code commits behind which sessions stand now
@@ -222,6 +223,7 @@ func (o *Outcome) add(more Outcome) {
 	o.countSessions(more.ids)
 	o.Turns += more.Turns
 	o.ToolCalls += more.ToolCalls
+	o.Notes += more.Notes
 	o.Checkpoints += more.Checkpoints
 	o.Links += more.Links
 	for sha := range more.Tied {
@@ -466,6 +468,7 @@ func (g *collector) countStored(e session.Entry, r redact.Report) {
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}
+	g.out.Notes += len(e.Memories)
 	if e.Checkpoint != nil {
 		g.out.Checkpoints++
 		g.out.Links += len(e.Checkpoint.Links)

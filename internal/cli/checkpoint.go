@@ -169,8 +169,12 @@ func (app *App) tellSkipped(out capture.Outcome) {
 }
 
 func captureCounts(out capture.Outcome) string {
-	return fmt.Sprintf("%s, %s, %s", session.CountNoun(out.Sessions, "session"), session.CountNoun(out.Turns, "turn"),
+	counts := fmt.Sprintf("%s, %s, %s", session.CountNoun(out.Sessions, "session"), session.CountNoun(out.Turns, "turn"),
 		session.CountNoun(out.ToolCalls, "tool call"))
+	if out.Notes > 0 {
+		counts += ", " + session.CountNoun(out.Notes, "note")
+	}
+	return counts
 }
 
 func total(counts map[string]int) int {
