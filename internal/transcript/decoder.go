@@ -351,8 +351,11 @@ func (d *decoder) addCall(p *part, u toolUse) {
 			p.calls[id] = append(p.calls[id], c.Index)
 		}
 	}
-	if u.act == session.ActRun {
-		u.edits = heredocEdits(validText(u.cmd))
+	if u.act == session.ActRun { // it may make a commit, too, whose hook reads this before there is a result
+		for _, e := range heredocEdits(validText(u.cmd)) {
+			e.Path = d.places.toolPath(validText(e.Path), p.cwd)
+			d.addEdit(p, e)
+		}
 	}
 	for i := range u.edits {
 		u.edits[i].Path = d.places.toolPath(validText(u.edits[i].Path), p.cwd)
@@ -376,8 +379,7 @@ func (d *decoder) endCall(p *part, id, text string, exit *int, failed bool) {
 	d.finishCall(p, id, failed)
 }
 
-// finishCall takes the result of a call: what it asked for was done, or it failed. A command that failed may have
-// written before.
+// finishCall takes the result of a call: what it asked for was done, or it failed.
 func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(d.open, id)
 	edits := p.asked[id]
@@ -388,15 +390,14 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 	if p.last == id {
 		p.Running = false
 	}
-	ran := false
-	for _, i := range p.calls[id] {
-		p.ToolCalls[i].Failed = p.ToolCalls[i].Failed || failed
-		ran = p.ToolCalls[i].Act == session.ActRun
+	if failed {
+		for _, i := range p.calls[id] {
+			p.ToolCalls[i].Failed = true
+		}
+		return
 	}
 	for _, e := range edits {
-		if !failed || ran {
-			d.addEdit(p, e)
-		}
+		d.addEdit(p, e)
 	}
 }
 
