@@ -68,6 +68,8 @@ func TestLongFileRows(t *testing.T) {
 		s.eval(`document.querySelector(".by a:not(.dim)").focus()`, nil)
 		s.until(`document.querySelectorAll(".part:focus-within .card p").length > 2`)
 		s.until(`[...document.querySelectorAll(".card")].filter((c) => c.checkVisibility()).length === 1`)
+		s.keys("Escape")
+		s.until(`[...document.querySelectorAll(".card")].every((c) => !c.checkVisibility())`)
 	}
 	s.clean()
 }

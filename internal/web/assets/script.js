@@ -128,6 +128,8 @@
 			else if (box) box.focus();
 		} else if (event.key === "Escape" && at >= 0 && box) {
 			box.focus();
+		} else if (event.key === "Escape" && document.activeElement.closest(".part")) {
+			document.activeElement.blur(); // what stands beside a line of a file closes
 		}
 	});
 })();
