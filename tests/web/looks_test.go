@@ -105,6 +105,7 @@ func TestLongCourse(t *testing.T) {
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
 		s.do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
 	}
+	s.wait()
 	s.until(`location.hash.startsWith("#t") && document.querySelector(location.hash) !== null && location.search.includes("from=90")`)
 
 	s.open(s.base + s.pages["session"])
