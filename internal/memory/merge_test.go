@@ -15,9 +15,15 @@ func TestWithLinesOf(t *testing.T) {
 		ok                           bool
 	}{
 		{"nothing redacted", "a\nb\n", "a\n", "a\n", "a\nb\n", true},
-		{"the line with the secret stays", "new\nkey " + mark + "\n", "old\nkey s3\n", "old\nkey " + mark + "\n", "new\nkey s3\n", true},
+		{
+			"the line with the secret stays", "new\nkey " + mark + "\n", "old\nkey s3\n", "old\nkey " + mark + "\n",
+			"new\nkey s3\n", true,
+		},
 		{"it would be lost", "new\n", "key s3\n", "key " + mark + "\n", "new\n", false},
-		{"it would be another line", "key " + mark + " now\n", "key s3\n", "key " + mark + "\n", "key " + mark + " now\n", false},
+		{
+			"it would be another line", "key " + mark + " now\n", "key s3\n", "key " + mark + "\n",
+			"key " + mark + " now\n", false,
+		},
 		{"twice", mark + "\n" + mark + "\n", "s1\ns2\n", mark + "\n" + mark + "\n", "s1\ns2\n", true},
 		{"a home folder may go", "else\n", "/home/a/x\n", "~/x\n", "else\n", true},
 		{"a home folder stays", "~/x\nelse\n", "/home/a/x\n", "~/x\n", "/home/a/x\nelse\n", true},
@@ -61,7 +67,9 @@ func TestBase(t *testing.T) {
 		r.ID, r.Content, r.Purged, r.Entry = id, text, purged, id
 		return r
 	}
-	v := &versions{all: []ask.NoteRow{row("1", "one", true), row("2", "two", true), row("3", "three", false), row("4", "four", false)}}
+	v := &versions{all: []ask.NoteRow{
+		row("1", "one", true), row("2", "two", true), row("3", "three", false), row("4", "four", false),
+	}}
 	for _, c := range []struct {
 		name, text, want string
 		had              []string
@@ -79,7 +87,8 @@ func TestBase(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	n := Notes{}
 	for _, name := range []string{
-		"../x.md", "/etc/x.md", "a/../../x.md", ".ssh/x.md", "a/.x.md", "x.sh", "", ".md", "a\x00.md", "a\n.md", "a\\b.md", "a//b.md",
+		"../x.md", "/etc/x.md", "a/../../x.md", ".ssh/x.md", "a/.x.md", "x.sh", "", ".md", "a\x00.md", "a\n.md",
+		"a\\b.md", "a//b.md",
 		"C:x.md", "a/b/c/d/e.md", "x.md/",
 	} {
 		f := local{}

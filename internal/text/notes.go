@@ -24,7 +24,8 @@ func Notes(look Look, all result.Notes) string {
 		if m.Private {
 			private = "stays in this clone"
 		}
-		p.writeLine("  ", "    ", printableSpan(cyan, p.id(m.ID)), printableSpan(unstyled, "  "+cmp.Or(m.Title, "(no title)")))
+		p.writeLine("  ", "    ", printableSpan(cyan, p.id(m.ID)),
+			printableSpan(unstyled, "  "+cmp.Or(m.Title, "(no title)")))
 		p.writeLine("    ", "      ", p.joinFacts(unstyled, p.when(m.CapturedAt), m.Signature, private)...)
 		for _, r := range m.Note.Remarks()[1:] {
 			p.writeLine("    ", "      ", printableSpan(yellow, r))

@@ -10,7 +10,8 @@ import (
 )
 
 // noted is what a session notes, and the next one is to be told.
-const noted = "# Task Group: greeting\nscope: tests\napplies_to: cwd={repo}; reuse_rule=always\n\n## Tests\n\nThe greeting of `hello.py` is tried by `make zqgreet`, in 30 s.  \n\n"
+const noted = "# Task Group: greeting\nscope: tests\napplies_to: cwd={repo}; reuse_rule=always\n\n## Tests\n\n" +
+	"The greeting of `hello.py` is tried by `make zqgreet`, in 30 s.  \n\n"
 
 // noteFolder is where the agent keeps notes of its repository.
 func (s *stage) noteFolder() string {
@@ -43,7 +44,8 @@ func (s *stage) noteFollows(url string) {
 	out := s.git(s.repo, "rekal", "--kind", "memory", "zqgreet")
 	_, rest, _ := strings.Cut(out, `"written_by":"`)
 	writer, _, _ := strings.Cut(rest, `"`)
-	if said := s.git(s.repo, "rekal", "show", writer); !strings.Contains(said, "Please remember how the greeting is tried.") {
+	said := s.git(s.repo, "rekal", "show", writer)
+	if !strings.Contains(said, "Please remember how the greeting is tried.") {
 		s.T.Fatalf("the note is %s, and %q wrote it: %s", out, writer, said)
 	}
 	remote := s.At("remote.git")
