@@ -219,9 +219,12 @@ func (g *collector) addNote(d *noteDraft, f transcript.NoteFile, m session.Memor
 	if m.TS.After(g.now) {
 		m.TS = g.now
 	}
-	if id := g.st.heldNote(m); id != "" && len(sec.IDs) == 0 { // another machine stored it, or the state is lost
-		sec.IDs = []string{id}
-		return
+	if id := g.st.heldNote(m); id != "" && !slices.Contains(sec.IDs, id) {
+		// another machine stored it, or the state is lost; a former version of this file's is stored again
+		if purged, _ := g.st.Marks[id].Outcome(); !purged || len(sec.IDs) == 0 {
+			g.replaceNotes(d, sec, id, wasPrivate)
+			return
+		}
 	}
 	for {
 		m.ID = session.NewMemoryID(m.TS, strings.ToLower(g.Email), m.Title, m.Content)
@@ -231,14 +234,20 @@ func (g *collector) addNote(d *noteDraft, f transcript.NoteFile, m session.Memor
 		}
 		m.TS = m.TS.Add(time.Millisecond) // the same words, at the same time
 	}
-	if g.Notes.Sent || wasPrivate { // else it was sent from elsewhere: what stays here takes nothing from others
-		g.purgeNote(d, sec.IDs, wasPrivate)
-	}
-	sec.IDs = []string{m.ID}
+	g.replaceNotes(d, sec, m.ID, wasPrivate)
 	d.Memories, d.changed = append(d.Memories, m), d.changed+1
 	if private {
 		g.keepPrivate(m.ID)
 	}
+}
+
+// replaceNotes puts a version in the place of those that a section held. What stays in this clone takes nothing from
+// others.
+func (g *collector) replaceNotes(d *noteDraft, sec *NoteSection, id string, wasPrivate bool) {
+	if g.Notes.Sent || wasPrivate {
+		g.purgeNote(d, sec.IDs, wasPrivate)
+	}
+	sec.IDs = []string{id}
 }
 
 // purgeNote hides versions that no file here holds any more.

@@ -161,6 +161,20 @@ func TestNotesOfAnotherMachine(t *testing.T) {
 	harness.Equal(t, "both versions", []string{"MEMORY.md#A|## A\n1\n", "MEMORY.md#A|## A\nelse\n"}, sorted(w.kept())[:2])
 }
 
+// What stands in the ledger already is not stored again when a file comes to it, however that was done.
+func TestNoteComesToAnotherVersion(t *testing.T) {
+	w := newWorld(t)
+	w.note(1, "a.md", "two\n")
+	w.captureNotes()
+	w.forget()
+	w.note(2, "a.md", "one\n") // as of a machine that knows nothing of that
+	w.captureNotes()
+	w.note(3, "a.md", "two\n")
+	w.captureNotes()
+	harness.Equal(t, "kept", []string{"a.md|two\n"}, w.kept())
+	harness.Equal(t, "stored", 2, len(w.notes().Memories))
+}
+
 func sorted(all []string) []string { slices.Sort(all); return all }
 
 func TestNotesLeftOut(t *testing.T) {

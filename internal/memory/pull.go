@@ -82,7 +82,8 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 	return out, nil
 }
 
-// ownLedger is what the user's own ledger says, without what somebody else's key signed.
+// ownLedger is what the user's own ledger says, without what somebody else's key signed, or no capture wrote: who may
+// push to a remote can add to it.
 func (n Notes) ownLedger(ctx context.Context) (map[string]*stored, error) {
 	from, err := n.ledger(ctx, n.Author.Email)
 	if err != nil {
@@ -99,7 +100,10 @@ func (n Notes) ownLedger(ctx context.Context) (map[string]*stored, error) {
 	trusted, err := n.At.IsTrusted(ctx, ids)
 	for _, s := range from {
 		for _, v := range s.sections {
-			v.all = slices.DeleteFunc(v.all, func(r noteRow) bool { return !trusted(r.ID) })
+			v.all = slices.DeleteFunc(v.all, func(r noteRow) bool {
+				isForged := r.Content != session.PlainText(r.Content) // no capture stores such a text
+				return !trusted(r.ID) || isForged
+			})
 		}
 		s.sections = slices.DeleteFunc(s.sections, func(v *versions) bool { return len(v.all) == 0 })
 	}
