@@ -43,6 +43,7 @@ type Code struct {
 	// How many commits are looked at for what was there before; how long that may take.
 	Commits  int
 	Patience time.Duration
+	Since    time.Time // the oldest commits that are looked at; zero: all of them
 }
 
 // The bounds that are usual.
@@ -325,7 +326,10 @@ func (s *search) findWords(ctx context.Context) error {
 	for word := range s.words {
 		args = append(args, "-e", word)
 	}
-	args = append(args, string(s.head), "--", ":/")
+	if s.Since.IsZero() || s.repo.Layout().WorkTree == "" { // who is in a hurry reads the work tree, which is faster
+		args = append(args, string(s.head))
+	}
+	args = append(args, "--", ":/")
 	for _, glob := range texts {
 		args = append(args, ":(top,exclude,icase)"+glob)
 	}

@@ -13,11 +13,15 @@ import (
 // readHistory reads what commits took away, the latest first, until all is settled.
 func (s *search) readHistory(ctx context.Context) error {
 	w := &walk{search: s}
-	return s.lines(ctx, []string{
+	args := []string{
 		"-c", "core.quotePath=false", "log", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-prefix", "--diff-filter=a",
 		"--format=%x01%H %ct", "--max-count=" + strconv.Itoa(s.Commits), string(s.head),
-	}, w.line)
+	}
+	if !s.Since.IsZero() {
+		args = append(args, "--since=@"+strconv.FormatInt(s.Since.Unix(), 10))
+	}
+	return s.lines(ctx, args, w.line)
 }
 
 // walk is a reading of the history, and where it is.

@@ -69,17 +69,25 @@ func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	for _, m := range of {
 		things := notes.Named(m.Content)
 		noteThen(repo, code, m, things, out[m.ID])
-		if gone, ok := known.Gone[m.ID]; ok {
-			out[m.ID].Gone = gone
+		gone, ok := known.Gone[m.ID]
+		if out[m.ID].Gone = gone; !ok && patience > 0 && known.Late[m.ID] {
+			out[m.ID].Unchecked, ok = true, true
+		}
+		if ok {
 			continue
+		}
+		if code.Since.IsZero() || m.TS.Before(code.Since) {
+			code.Since = m.TS
 		}
 		named, ask = append(named, things), append(ask, m.ID)
 	}
 	if len(ask) == 0 {
 		return nil
 	}
-	if patience > 0 {
+	if patience > 0 { // what went before a note was written is another thing of that name
 		code.Patience, code.Commits = patience, noteCommits
+	} else {
+		code.Since = time.Time{}
 	}
 	gone, err := code.Holds(ctx, named)
 	if err != nil {
@@ -89,11 +97,13 @@ func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 		for _, g := range gone[i] {
 			out[id].Gone = append(out[id].Gone, NoteThing(g))
 		}
-		known.Gone[id] = out[id].Gone
+		if out[id].Unchecked = code.Hurried; code.Hurried {
+			known.Late[id] = true
+		} else {
+			known.Gone[id] = out[id].Gone
+		}
 	}
-	if !code.Hurried {
-		known.store(ctx, keep)
-	}
+	known.store(ctx, keep)
 	return nil
 }
 
@@ -135,12 +145,13 @@ func noteThen(repo *git.Repo, code *notes.Code, m db.MemoryRow, things []notes.T
 type held struct {
 	Head git.OID
 	Gone map[string][]result.NoteThing
+	Late map[string]bool // for these a question had not the time
 }
 
 func heldBefore(ctx context.Context, keep history.Memory, head git.OID) *held {
 	var h held
-	if keep == nil || cbor.Unmarshal(keep.Text(ctx, heldName), &h) != nil || h.Head != head || h.Gone == nil {
-		return &held{head, map[string][]result.NoteThing{}}
+	if keep == nil || cbor.Unmarshal(keep.Text(ctx, heldName), &h) != nil || h.Head != head || h.Gone == nil || h.Late == nil {
+		return &held{head, map[string][]result.NoteThing{}, map[string]bool{}}
 	}
 	return &h
 }
@@ -160,6 +171,8 @@ func noteFreshness(n *result.FileNote) string {
 		return result.StaleDeleted
 	case len(n.Changed) > 0:
 		return result.StaleChanged
+	case n.Unchecked:
+		return result.Unknown
 	case n.Commit == "":
 		return result.Unverifiable
 	}

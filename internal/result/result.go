@@ -374,6 +374,8 @@ type FileNote struct {
 	Commit  string      `json:"commit,omitempty"`     // HEAD of then, abbreviated
 	Gone    []NoteThing `json:"gone,omitempty"`       // what it names, and HEAD has no more
 	Changed []NoteThing `json:"changed,omitempty"`    // files that it names, and that changed since
+
+	Unchecked bool `json:"-"` // nobody had the time to look
 }
 
 // Remarks say to a person where a note stands, and what of it holds no more; none of nil.
