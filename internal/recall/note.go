@@ -150,7 +150,8 @@ type held struct {
 
 func heldBefore(ctx context.Context, keep history.Memory, head git.OID) *held {
 	var h held
-	if keep == nil || cbor.Unmarshal(keep.Text(ctx, heldName), &h) != nil || h.Head != head || h.Gone == nil || h.Late == nil {
+	if keep == nil || cbor.Unmarshal(keep.Text(ctx, heldName), &h) != nil || h.Head != head ||
+		h.Gone == nil || h.Late == nil {
 		return &held{head, map[string][]result.NoteThing{}, map[string]bool{}}
 	}
 	return &h
