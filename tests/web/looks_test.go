@@ -125,6 +125,7 @@ func TestLongCourse(t *testing.T) {
 func TestLongResultsThatArrive(t *testing.T) {
 	s := open(t, chromium(t), world.Team(t))
 	s.open(s.base)
+	s.until(`document.activeElement.id === "q"`)
 	s.keys("=token", "ArrowDown")
 	s.until(`document.activeElement.matches("#results [data-item]")`)
 	s.until(`location.search === "?q=token"`)
