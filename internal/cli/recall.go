@@ -89,14 +89,14 @@ A date or a code revision also includes what was said by then and imported later
 	fs.StringArrayVar(&c.req.Files, "files", nil,
 		"only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	verifiedFlag(fs, &c.req.Verified)
-	fs.BoolVar(&c.purged, "purged", false, "purged items only")
-	fs.BoolVar(&c.req.Undone, "undone", false, "also what a person took back")
 	c.addListFlags(fs)
 	return app.withOptions(cmd, c)
 }
 
-// addListFlags adds those that say how many results are shown, and how.
+// addListFlags adds those that say what is shown that else is hidden, how many results, and how.
 func (c *recallOptions) addListFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.purged, "purged", false, "purged items only")
+	fs.BoolVar(&c.req.Undone, "undone", false, "also what a person took back")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
 	fs.BoolVarP(&c.choose, "interactive", "i", false,
