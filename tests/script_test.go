@@ -132,7 +132,7 @@ func condition(name string) (bool, error) {
 	case "root":
 		return os.Getuid() == 0, nil
 	case "confighooks":
-		return git.HasConfiguredHooks(context.Background(), os.Environ()), nil
+		return git.SupportsConfiguredHooks(context.Background(), os.Environ()), nil
 	case "freezes":
 		return freezes()
 	}

@@ -34,7 +34,7 @@ func (m *Moment) DescribeNotes(ctx context.Context, rows []NoteRow) ([]result.Me
 	private, err := db.PrivateIDs(ctx, m.DB)
 	out := make([]result.Memory, len(rows))
 	for i, r := range all {
-		out[i] = recall.DescribedMemory(r, known[r.ID])
+		out[i] = recall.MemoryWithNote(r, known[r.ID])
 		out[i].Signature = signed[r.ID].String()
 		for _, id := range private {
 			out[i].Private = out[i].Private || id == r.ID

@@ -209,9 +209,8 @@ func (app *App) findCommand(name string) *cobra.Command {
 	return nil
 }
 
-// openShared opens a repository that is set up, with its user, for a command that shares ledgers. Close
-// the workspace.
-func (app *App) openShared(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
+// openWithAuthor opens a repository that is set up, and tells who its user is. Close the workspace.
+func (app *App) openWithAuthor(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, workspace.Author{}, err

@@ -302,7 +302,7 @@ func (app *App) completeRevisions(ctx context.Context) []string {
 }
 
 func (app *App) completeRemotes(ctx context.Context) []string {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return nil
 	}

@@ -70,8 +70,8 @@ func (c *forgetOptions) forget(ctx context.Context, app *App, w *workspace.Works
 			strings.Join(pushed.Remotes, ", "), strings.Join(c.ids, " "))
 	}
 	if errors.As(err, new(*ledger.TargetError)) { // one that was stopped half-way took it out of the ledger already
-		_, undone := author.Ledger.Discard(ctx)
-		return errors.Join(err, curate.ForgetRecords(ctx, w, author), curate.ForgetCaches(ctx, w), undone)
+		_, discardErr := author.Ledger.Discard(ctx)
+		return errors.Join(err, curate.ForgetRecords(ctx, w, author), curate.ForgetCaches(ctx, w), discardErr)
 	}
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (c *importOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *importOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

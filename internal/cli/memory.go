@@ -181,7 +181,7 @@ func (c *memoryOptions) printPatch(app *App, patch string) error {
 
 // push captures what is new of notes, with all else that is.
 func (c *memoryOptions) push(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ tells no times, so a Cursor session at work during the pause is captured no furt
 }
 
 func (c *pauseOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c *markOptions) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *markOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *pushOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (c *resumeOptions) run(ctx context.Context, app *App) error {
 
 // endPause ends a pause, where one lasts.
 func (app *App) endPause(ctx context.Context) (ended bool, err error) {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return false, err
 	}

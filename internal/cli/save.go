@@ -93,7 +93,7 @@ func (c *saveOptions) validateStates(fs *pflag.FlagSet) error {
 }
 
 func (c *saveOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (c *scrubOptions) run(ctx context.Context, app *App) error {
 // withRewriteLock opens what a command needs that writes a part of the ledger anew, and keeps other such commands out
 // meanwhile.
 func (app *App) withRewriteLock(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 }
 
 func (c *syncOptions) run(ctx context.Context, app *App) error {
-	w, author, err := app.openShared(ctx)
+	w, author, err := app.openWithAuthor(ctx)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func OfSession(ctx context.Context, index *db.DB, repo *git.Repo, ties []attribu
 	for i, c := range ties {
 		shas[i] = c.SHA
 	}
-	became, err := index.LatestRewrites(ctx, shas)
+	became, err := index.BecameAtLast(ctx, shas)
 	if err != nil {
 		return nil, err
 	}

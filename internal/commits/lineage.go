@@ -33,7 +33,7 @@ func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error 
 	for _, sha := range shas {
 		l.asked[sha] = true
 	}
-	rewrites, err := index.Rewrites(ctx, shas)
+	rewrites, err := index.RewriteFamilies(ctx, shas)
 	l.Add(rewrites)
 	return err
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// RewriteAuthors reads the addresses of those whose ledgers say of one of some code commits that it
-// became another; of any, where all is set.
+// RewriteAuthors reads the addresses of the authors whose ledgers record a rewrite of one of olds; with all, of any
+// commit.
 func (t *Tx) RewriteAuthors(ctx context.Context, olds []string, all bool) ([]string, error) {
 	return readTexts(query(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds))
 }
 
-// Rewrites reads what the ledger of an author says of rewrites, in its order.
-func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
+// RecordedRewrites reads what the ledger of an author says of rewrites, in its order. Named is set where that ledger
+// has a checkpoint of Old.
+func (t *Tx) RecordedRewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
 	out, err := readRows(query(ctx, t, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
 		FROM rewrites WHERE email = ? AND old <> ? AND new <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA),
 		func(r *attribution.Rewrite) []any { return asList(&r.Old, &r.New, &r.Named) })
@@ -26,8 +27,9 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite,
 	return out, err
 }
 
-// ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to.
-func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
+// ReplaceLineage stores what attribution.Resolve made of an author's rewrites: those that count, with what they come
+// to.
+func (t *Tx) ReplaceLineage(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
 	return cmp.Or(t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email),
 		writeRows(ctx, t, "INSERT INTO lineage", rewrites,
 			func(r *attribution.Rewrite) []any { return asList(&r.Email, &r.Old, &r.New, &r.Root, &r.Latest) }))
@@ -37,9 +39,9 @@ func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attri
 // that one author's large family does not displace other people's.
 const maxRewrites = 20_000
 
-// Rewrites reads the rewrites that lead to or from some code commits, in either direction and in
-// any number of steps. A commit may be given by its beginning.
-func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite, error) {
+// RewriteFamilies reads all rewrites of the families that hold one of some code commits. A commit may be given by its
+// beginning.
+func (d *DB) RewriteFamilies(ctx context.Context, shas []string) ([]attribution.Rewrite, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -57,8 +59,8 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite
 // isWholeOID reports whether a commit is given by all of its OID, and not by the beginning.
 func isWholeOID(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
 
-// LatestRewrites reads what code commits became at last; those that became nothing are left out.
-func (d *DB) LatestRewrites(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
+// BecameAtLast reads what code commits became at last; those that nothing rewrote are left out.
+func (d *DB) BecameAtLast(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}

@@ -26,7 +26,7 @@ func TestRewrites(t *testing.T) {
 	his := []attribution.Rewrite{rewrite("b@x", "2", "9", "2", "9")}
 	for email, all := range map[string][]attribution.Rewrite{"a@x": hers, "b@x": his} {
 		for range 2 { // what was there goes
-			if err := tx.ReplaceRewrites(t.Context(), email, all); err != nil {
+			if err := tx.ReplaceLineage(t.Context(), email, all); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,12 +51,12 @@ func TestRewrites(t *testing.T) {
 		{[]string{sha("2"), sha("8")}, told(hers[2], his[0], hers[0], hers[1])},
 		{[]string{"999"}, told(his[0])},
 	} {
-		got, err := d.Rewrites(t.Context(), tt.ask)
+		got, err := d.RewriteFamilies(t.Context(), tt.ask)
 		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v (-want +got):\n%s", tt.ask, err, diff)
 		}
 	}
-	got, err := d.LatestRewrites(t.Context(), []string{sha("1"), sha("2"), sha("3")})
+	got, err := d.BecameAtLast(t.Context(), []string{sha("1"), sha("2"), sha("3")})
 	want := map[attribution.Commit]string{
 		{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"),
 		{Email: "b@x", SHA: sha("2")}: sha("9"),

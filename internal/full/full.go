@@ -59,7 +59,7 @@ func Parts() *cli.Full {
 		Traces: func(app *cli.App, s result.StorySession, usage []session.Usage, text bool) any {
 			return otel.Of(s, usage, otel.Options{Version: app.Version, Text: text})
 		},
-		Survival:      countSurvival,
+		Survival: countSurvival,
 		Notes: func(w *workspace.Workspace, at *ask.Moment, author workspace.Author, agent string) cli.AgentNotes {
 			return memory.Notes{W: w, At: at, Author: author, Agent: agent}
 		},

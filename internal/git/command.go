@@ -17,7 +17,7 @@ import (
 
 // Identity is the committer as git itself resolves it (libgit2 ignores environment
 // variables, `git -c` and conditional includes). It returns ErrNoIdentity, with git's
-// first line, when git has none.
+// last line, when git has none.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	if sig, ok := r.identityByLibrary(); ok {
 		return sig, nil
@@ -127,16 +127,17 @@ func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
 	return h, value, nil
 }
 
-// HasConfiguredHooks reports whether a git runs hooks that its configuration names.
-func HasConfiguredHooks(ctx context.Context, env []string) bool {
+// SupportsConfiguredHooks reports whether a git is new enough (2.54) to run hooks that its configuration names.
+func SupportsConfiguredHooks(ctx context.Context, env []string) bool {
 	cmd := exec.CommandContext(ctx, "git", "hook", "-h")
 	cmd.Env = env
 	out, _ := cmd.CombinedOutput() // help has a status of its own, and so does an unknown command
 	return bytes.Contains(out, []byte("git hook list"))
 }
 
-// ConfiguredHooks are the names of the hooks that the configuration has git run at an event.
-func (r *Repo) ConfiguredHooks(ctx context.Context, event string) (names []string, err error) {
+// HooksRunAt are the hooks that git runs at an event, as `git hook list` names them: those of the configuration by their
+// names, and one that is a file as "hook from hookdir".
+func (r *Repo) HooksRunAt(ctx context.Context, event string) (names []string, err error) {
 	out, err := r.Run(ctx, "hook", "list", event)
 	var none *exec.ExitError
 	if errors.As(err, &none) && none.ExitCode() == 1 {
@@ -189,8 +190,7 @@ type Talk struct {
 	stderr       bytes.Buffer
 }
 
-// Talk starts a Command. It ends with what the repository was opened with: then nobody waits for an answer any more.
-// End it.
+// Talk starts a Command. It is cut off when the context ends with which the repository was opened. End it.
 func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
 	t := &Talk{cmd: cmd}
 	cmd.Stderr = &t.stderr
@@ -216,7 +216,7 @@ func (t *Talk) Ask(line string) (string, error) {
 	return strings.TrimSuffix(answer, "\n"), err
 }
 
-// End hears git's last words.
+// End waits for git to end. What git said on stderr is the error, whatever its status.
 func (t *Talk) End() error {
 	_ = t.in.Close()
 	_, _ = io.Copy(io.Discard, t.Out)

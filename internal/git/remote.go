@@ -60,15 +60,15 @@ func (r *Repo) FetchAddress(ctx context.Context, remote string) (string, error) 
 	return strings.TrimSuffix(out, "\n"), nil
 }
 
-// ownPush are the settings of the user's own pushes that a push of one's own is not to repeat.
-var ownPush = []string{ //nolint:gochecknoglobals // read-only
+// withoutPushSettings are the settings of the user's own pushes that a push of one's own is not to repeat.
+var withoutPushSettings = []string{ //nolint:gochecknoglobals // read-only
 	"-c", "push.pushOption=", "-c", "push.negotiate=false", "-c", "push.autoSetupRemote=false", "-c", "push.gpgSign=false",
 }
 
 func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attended,
 	options ...string,
 ) (sent bool, err error) {
-	args := append(slices.Clone(ownPush), "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
+	args := append(slices.Clone(withoutPushSettings), "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
 		"--recurse-submodules=no",
 		"--no-atomic", "--no-force-if-includes", "--no-set-upstream", "--no-prune")
 	args = append(append(args, options...), remote, refspec)
@@ -108,13 +108,12 @@ func refWasMoved(verdict string) bool {
 		func(s string) bool { return strings.Contains(verdict, s) })
 }
 
-// Refetch says which parts of history a fetch must bring although this clone does without them
-// elsewhere.
+// Refetch has a fetch bring everything anew, because commits are here whose parents or blobs are not.
 type Refetch bool
 
 // Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter nor its depth counts.
 // Refs here that the refspecs name and that are gone there are removed, because they may be in the way of new ones (a/b
-// of a). refetch asks for everything anew, because commits are here whose parents or blobs are not.
+// of a).
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, refetch Refetch, attended Attended) error {
 	args := []string{
 		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",

@@ -77,7 +77,7 @@ func escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if isRefusedByGit(s, i, c) {
+		if mustEscape(s, i, c) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -86,7 +86,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-func isRefusedByGit(s string, i int, c byte) bool {
+// mustEscape reports whether c, which is s[i], is written as %XX: git refuses it there, or it would be mistaken.
+func mustEscape(s string, i int, c byte) bool {
 	switch {
 	case c <= ' ' || c == 0x7f, strings.IndexByte(`~^:?*[\/%"`, c) >= 0:
 		return true

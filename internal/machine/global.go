@@ -90,7 +90,7 @@ func (m Machine) InstallGlobal(ctx context.Context, env []string, home, binary s
 	if m.dir == "" || home == "" {
 		return fmt.Errorf("machine: set up all repositories: %w", ErrNoHome)
 	}
-	if !git.HasConfiguredHooks(ctx, env) {
+	if !git.SupportsConfiguredHooks(ctx, env) {
 		return errors.New("this git has no configured hooks: init --global needs git 2.54 or newer; git rekal init --all DIR sets up what is there")
 	}
 	return m.withFolderLock(ctx, func() error {

@@ -71,7 +71,7 @@ func TestRewritesOfSeveralLedgers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer index.Close()
-	got, err := index.Rewrites(t.Context(), []string{strings.Repeat("1", 40)})
+	got, err := index.RewriteFamilies(t.Context(), []string{strings.Repeat("1", 40)})
 	harness.Equal(t, "of hers", []attribution.Rewrite{{
 		Email: alice, Old: strings.Repeat("1", 40),
 		New: strings.Repeat("2", 40),

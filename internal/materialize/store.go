@@ -319,7 +319,7 @@ func (s *store) resolveRewrites(ctx context.Context, tx *db.Tx) error {
 // resolveRewritesOf does so for some authors.
 func resolveRewritesOf(ctx context.Context, tx *db.Tx, repo *git.Repo, emails []string) error {
 	for _, email := range emails {
-		all, err := tx.Rewrites(ctx, email)
+		all, err := tx.RecordedRewrites(ctx, email)
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func resolveRewritesOf(ctx context.Context, tx *db.Tx, repo *git.Repo, emails []
 				all[i].New = r.Old
 			}
 		}
-		if err := tx.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
+		if err := tx.ReplaceLineage(ctx, email, attribution.Resolve(all)); err != nil {
 			return err
 		}
 	}

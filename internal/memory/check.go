@@ -60,7 +60,7 @@ func (n Notes) Check(ctx context.Context) (out result.NoteCheck, patch string, e
 		all[i].things = notes.Named(all[i].Text)
 		named[i] = all[i].things
 	}
-	gone, err := code.Holds(ctx, named)
+	gone, err := code.FindGone(ctx, named)
 	if err != nil {
 		return out, "", err
 	}

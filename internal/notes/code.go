@@ -133,7 +133,8 @@ func (c *Code) hasFile(name string) bool {
 	return false
 }
 
-// isOwnPath reports whether a path that HEAD lacks can be nobody else's: its folder is one of HEAD's.
+// isOwnPath reports whether a path that HEAD lacks must have been one of this repository: its folder is one of HEAD's,
+// its ending a known one, and its name no placeholder.
 func (c *Code) isOwnPath(name string) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(path.Base(name), ext)
@@ -144,8 +145,8 @@ func (c *Code) isOwnPath(name string) bool {
 // madeUp is a name that stands for any.
 var madeUp = lazy.Expr(`(?i)^(foo|bar|baz|example|sample|name|file|x+|new[-_]?.*|my[-_]?.*|your[-_]?.*|some[-_]?.*)$`)
 
-// Holds tells which of the things that texts name are gone, for each text.
-func (c *Code) Holds(ctx context.Context, named [][]Thing) ([][]Gone, error) {
+// FindGone tells which of the things that texts name are gone, for each text.
+func (c *Code) FindGone(ctx context.Context, named [][]Thing) ([][]Gone, error) {
 	if err := c.load(ctx); err != nil {
 		return nil, err
 	}
@@ -230,8 +231,8 @@ func (c *Code) fileNamed(name string) (found string) {
 	return found
 }
 
-// wordsOf are the words by which a symbol or setting is looked for. Of a joined name the last ones count that are no
-// word of prose.
+// wordsOf are the words by which a symbol or setting is looked for: of a joined name its last part, and of the others
+// those that look like code.
 func wordsOf(t Thing) (out []string) {
 	name := strings.TrimPrefix(t.Name, "--")
 	if t.Kind == Setting {
@@ -313,7 +314,8 @@ func (s *search) find(ctx context.Context) error {
 //nolint:gochecknoglobals // a table
 var texts = []string{"*.md", "*.mdx", "*.rst", "*.adoc", "*.txt", "*.lock", "*.sum", "*-lock.json", "*.svg", "*.min.js"}
 
-func isPlain(file string) bool {
+// provesNothing reports whether a file, in lower case, is one of texts, in which a word says nothing of the code.
+func provesNothing(file string) bool {
 	return slices.ContainsFunc(texts, func(glob string) bool { return strings.HasSuffix(file, glob[1:]) })
 }
 
@@ -370,7 +372,8 @@ func (s *search) lines(ctx context.Context, args []string, each func(line string
 	return nil
 }
 
-// dropPresent drops the words that HEAD has, and of those in a file those that it has.
+// dropPresent drops the words that HEAD has. Of those that a note names in a file stay those that HEAD has elsewhere
+// alone.
 func (s *search) dropPresent() {
 	for at := range s.local {
 		text, err := s.repo.Blob(s.files[at.file])

@@ -172,7 +172,7 @@ func playStale(t *testing.T, s *source) {
 	for _, n := range slices.Concat(stale, fine) {
 		named = append(named, notes.Named(n))
 	}
-	gone, err := code.Holds(t.Context(), named)
+	gone, err := code.FindGone(t.Context(), named)
 	if err != nil {
 		t.Fatal(err)
 	}

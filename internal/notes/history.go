@@ -47,7 +47,7 @@ func (w *walk) line(line string) bool {
 		w.inHunk, w.file, w.from = false, "", ""
 	case !w.inHunk && strings.HasPrefix(line, "--- "):
 		w.file = line[4:]
-		w.isText = isPlain(strings.ToLower(w.file))
+		w.isText = provesNothing(strings.ToLower(w.file))
 	case !w.inHunk && strings.HasPrefix(line, "+++ "):
 		if line == "+++ /dev/null" {
 			w.lost(w.file, "")

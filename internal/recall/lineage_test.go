@@ -144,7 +144,7 @@ func TestManyRewrites(t *testing.T) {
 	harness.Equal(t, "why", "first [[1 1]]", p.explained("a.go"))
 	harness.Equal(t, "of the chain", "his", p.ties(chain[0]))
 	harness.Equal(t, "what became of it", 1, len(p.recall(recall.Request{Author: mallory}).Results[0].Commits))
-	rows, err := p.index.Rewrites(t.Context(), []string{chain[0], head})
+	rows, err := p.index.RewriteFamilies(t.Context(), []string{chain[0], head})
 	if err != nil || len(rows) > 5000 {
 		t.Errorf("%d rewrites are read for one question (%v)", len(rows), err)
 	}

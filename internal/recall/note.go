@@ -23,8 +23,8 @@ const (
 	heldName     = "held"
 )
 
-// Notes describes those memories that are sections of agents' notes, by ID. With patience 0 it takes as long as it
-// needs; keep may be nil.
+// Notes describes those memories that are sections of agents' notes, by ID. With patience 0 the bounds of package notes
+// hold, and what was not looked for before is tried again; keep may be nil.
 func Notes(ctx context.Context, index *db.DB, repo *git.Repo, rows []db.MemoryRow, keep history.Memory,
 	patience time.Duration,
 ) (map[string]*result.FileNote, error) {
@@ -52,11 +52,11 @@ func Notes(ctx context.Context, index *db.DB, repo *git.Repo, rows []db.MemoryRo
 			n.Writer = result.Address(writer, &turn)
 		}
 	}
-	return out, holdNotes(ctx, repo, of, out, keep, patience)
+	return out, findStale(ctx, repo, of, out, keep, patience)
 }
 
-// holdNotes says of notes what of them holds no more.
-func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[string]*result.FileNote,
+// findStale fills in of each note when it stood, which files that it names changed since, and what is gone.
+func findStale(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[string]*result.FileNote,
 	keep history.Memory, patience time.Duration,
 ) error {
 	code, err := notes.OpenCode(repo)
@@ -84,12 +84,12 @@ func holdNotes(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	if len(ask) == 0 {
 		return nil
 	}
-	if patience > 0 { // what went before a note was written is another thing of that name
+	if patience > 0 {
 		code.Patience, code.Commits = patience, noteCommits
 	} else {
 		code.Since = time.Time{}
 	}
-	gone, err := code.Holds(ctx, named)
+	gone, err := code.FindGone(ctx, named)
 	if err != nil {
 		return err
 	}
@@ -207,15 +207,15 @@ func addNotes(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 	return err
 }
 
-// DescribedMemory is MemoryOf with what is known of it as a note; nil is nothing.
-func DescribedMemory(row db.MemoryRow, n *result.FileNote) result.Memory {
+// MemoryWithNote is MemoryOf with what is known of it as a note; nil is nothing.
+func MemoryWithNote(row db.MemoryRow, n *result.FileNote) result.Memory {
 	out := MemoryOf(row)
 	out.Note, out.Freshness = n, noteFreshness(n)
 	return out
 }
 
-// DescribeMemory adds to a memory that is shown what is known of it as a note.
-func DescribeMemory(ctx context.Context, index *db.DB, repo *git.Repo, row db.MemoryRow, out *result.Memory) error {
+// AddNoteTo adds to a memory that is shown what is known of it as a note.
+func AddNoteTo(ctx context.Context, index *db.DB, repo *git.Repo, row db.MemoryRow, out *result.Memory) error {
 	all, err := Notes(ctx, index, repo, []db.MemoryRow{row}, nil, 4*notePatience)
 	if n := all[row.ID]; n != nil {
 		out.Note, out.Freshness = n, noteFreshness(n)

@@ -407,7 +407,7 @@ func FillHits(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 				return err
 			}
 			return runParallel(
-				func() (err error) { became, err = index.LatestRewrites(ctx, commitsOf(facets)); return err },
+				func() (err error) { became, err = index.BecameAtLast(ctx, commitsOf(facets)); return err },
 				func() (err error) { states, stale, err = freshnessOf(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {

@@ -90,7 +90,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 		shown.Signature = signed[id].String()
 		said, err := StatesOf(ctx, index, []string{id})
 		shown.States = said[id]
-		return nil, &shown, errors.Join(err, DescribeMemory(ctx, index, repo, m, &shown))
+		return nil, &shown, errors.Join(err, AddNoteTo(ctx, index, repo, m, &shown))
 	}
 	s, err := readPage(ctx, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {

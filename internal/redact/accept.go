@@ -7,7 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// isValue reports whether t[lo:hi] is the value of the walk's name.
+// isValue reports whether t[lo:hi] is to be taken out as the value of the walk's name. b is how clearly the text gives
+// it to the name, quoted whether it stands in quotes.
 func (w *walk) isValue(lo, hi int, b binding, quoted bool) bool {
 	v := w.t[lo:hi]
 	isFlag := !quoted && strings.HasPrefix(v, "--") && Wordy(v)
@@ -32,7 +33,8 @@ func (w *walk) isValue(lo, hi int, b binding, quoted bool) bool {
 		(quoted || !w.isCode(v, g, lo, hi, b))
 }
 
-// looksLikeValue reports whether a value looks like one of the name, as clearly as it is given to it.
+// looksLikeValue reports whether a value looks like one of the name, as clearly as it is given to it: by the table
+// requiredGrade, but for the cases.
 func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	switch {
 	case strings.Contains(v, " "):
@@ -42,7 +44,7 @@ func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted b
 	case w.kind == password && w.words == 0 && b == assigned && !quoted && g == wordLike && len(v) >= minValue &&
 		!w.foreign:
 		// alone at the end of its line
-		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
+		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.givesOutsideCode(lo)
 	case quoted && w.kind == password && w.words == 0 && b >= stated && g == wordLike &&
 		strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
@@ -55,7 +57,8 @@ func (w *walk) looksLikeValue(v string, g grade, lo, hi int, b binding, quoted b
 	return len(v) >= minGiven && g >= requiredGrade[w.kind][b]
 }
 
-// isOnlyMentioned reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
+// isOnlyMentioned reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path. An empty
+// case means that it is.
 func (w *walk) isOnlyMentioned(v string, g grade, lo, hi int, b binding, quoted bool) bool {
 	digits := hasDigit(v)
 	second := w.strings == 1 && (w.kind == login || w.kind == token) && isMadeUpPassword(v) // auth("bob", "…")
@@ -80,7 +83,7 @@ func (w *walk) isOnlyMentioned(v string, g grade, lo, hi int, b binding, quoted 
 // handover is how a sentence gives somebody its writer's own key: "my api key is …", "here's the key: …".
 var handover = lazy.Expr(`(?i)\b(?:my|our|here(?:'s|’s| is| are)(?: (?:the|a|your))?(?: new)?)(?: \w+)? $`)
 
-// isCode reports whether a value without quotes is a name or an expression of code.
+// isCode reports whether a value without quotes is a name or an expression of code. An empty case means that it is.
 func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	rest := w.t[hi:min(len(w.t), hi+40)]
 	name, dotted := isName(v), isChain(v)
@@ -96,12 +99,12 @@ func (w *walk) isCode(v string, g grade, lo, hi int, b binding) bool {
 	case dotted && (w.depth > 0 || b >= assigned && !w.tight && !w.flag || w.kind == passVerb || w.kind == login ||
 		w.kind == token && b == nearby) && !isMadeUpPassword(v) && !looksRandom(v):
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag && w.kind == password && twoDigits(v) && !hasNameWord(v) &&
-		w.setsInLine(lo):
+		w.givesOutsideCode(lo):
 		return false
 	case b >= assigned && g <= wordPlus && !w.tight && !w.flag:
 		// The names of code have no digits, or end in one; what they are given to ends in "=" with spaces around it.
 		plainName := name && (!digits || strings.Trim(v, digitSet) == v[:len(v)-1] || strings.Contains(v, "_") && Wordy(v))
-		called := w.setsInLine(lo) && (digits && !strings.Contains(v, "_") || g == wordPlus && !digits)
+		called := w.givesOutsideCode(lo) && (digits && !strings.Contains(v, "_") || g == wordPlus && !digits)
 		return plainName && g != wordLike && !called
 	default:
 		return false
@@ -114,9 +117,9 @@ func (w *walk) isEmphasis(lo, hi int) bool {
 	return w.t[lo-1] == '*' && hi < len(w.t) && w.t[hi] == '*'
 }
 
-// setsInLine reports whether the sign before i gives a value outside of code: no "=" with spaces, but in a section of a
-// file of settings.
-func (w *walk) setsInLine(i int) bool {
+// givesOutsideCode reports whether the sign before i gives a value outside of code: a colon or a word does, "|" in a row
+// of a table, and "=" below a [section] alone. Its callers know that the sign does not stand close to the name.
+func (w *walk) givesOutsideCode(i int) bool {
 	for i > 1 && w.t[i-1] == ' ' {
 		i--
 	}

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// stringAt is the content of the string that begins at i, and whether it ends on its line.
-func stringAt(t string, i int) (lo, hi int, closed bool) {
+// stringAt is the content of the string that begins at i; one in simple quotes ends on its line. found is false where
+// there is none, or nothing in it.
+func stringAt(t string, i int) (lo, hi int, found bool) {
 	if lo, hi := longStringAt(t, i); lo < hi {
 		return lo, hi, true
 	}
@@ -35,7 +36,10 @@ func longStringAt(t string, i int) (int, int) {
 				end = "})]"[n : n+1]
 			}
 			i += len(open)
-			return i, i + strings.Index(t[i:min(len(t), i+maxReach)], end)
+			if n := strings.Index(t[i:min(len(t), i+maxReach)], end); n > 0 {
+				return i, i + n
+			}
+			break
 		}
 	}
 	return 0, 0
@@ -98,7 +102,7 @@ const (
 )
 
 // valueAt is the value at i, without the quotes around it. A value that begins in ASCII ends where another
-// script begins: particles are written right behind.
+// script begins: a particle of Japanese is written right behind it (hunter2です).
 func (s *scanner) valueAt(i int) (lo, hi int) {
 	t := s.t
 	if i < len(t) && !isAlphanumeric(t[i]) {
@@ -119,7 +123,7 @@ func (s *scanner) valueAt(i int) (lo, hi int) {
 const maxPieces = 16
 
 // endOfPieces is the end of a value whose first piece is lo to hi, and that may hold separators, as passwords do.
-// Pieces that are of one value from some place on are so from all.
+// A value that begins at a later piece ends there, too: s.joined keeps that.
 func (s *scanner) endOfPieces(lo, hi int) int {
 	t, at := s.t, []int(nil)
 	for n := 1; n < maxPieces && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-lo < longestValue; n++ {
@@ -148,7 +152,7 @@ func (s *scanner) endOfPieces(lo, hi int) int {
 const separators = ",;&|"
 
 // continuesValue reports whether what follows a separator is a part of the value before it: it is no name that is given
-// something, no list, and no expression of names.
+// something, no list, and no expression of names. rest begins with the separator, and rest[1:n] is the piece.
 func continuesValue(v, rest string, n int) bool {
 	sign, piece := rest[0], rest[1:n]
 	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) ||
@@ -173,7 +177,7 @@ func continuesValue(v, rest string, n int) bool {
 }
 
 // valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for
-// a value.
+// a value. ascii says that it began in ASCII, and ends where another script begins.
 func (s *scanner) valueEnd(i int, ascii bool) int {
 	t, from, run := s.t, i, &s.runs[0]
 	if ascii {

@@ -71,7 +71,7 @@ func (c *collection) addPairs(text string) {
 			name, v := m[1], unquoted(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]
 			c.addIfSecretName(name, v)
-			if isSecret(name) {
+			if isSecretName(name) {
 				c.addBasicAuth(v)
 			}
 		}

@@ -127,7 +127,7 @@ func (c *collection) add(v string) {
 // addIfSecretName adds a value if its name looks secret, and under any name the password of a URL in
 // the value.
 func (c *collection) addIfSecretName(name, v string) {
-	if isSecret(name) {
+	if isSecretName(name) {
 		c.add(v)
 	}
 	c.addURLPasswords(v)
@@ -211,8 +211,8 @@ func (c *collection) addNetrc(text string) {
 	}
 }
 
-// isSecret reports whether a name says that its value is secret.
-func isSecret(name string) bool {
+// isSecretName reports whether a name says that its value is secret.
+func isSecretName(name string) bool {
 	// the name of a setting, as core.hooksPath
 	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") {
 		return false

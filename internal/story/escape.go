@@ -41,6 +41,7 @@ func inlineText(text string) string {
 	return escapeStart(b.String())
 }
 
+// escapeMarkup escapes markup, and parts with signs of no width what hosts take for a link.
 func escapeMarkup(text string) string {
 	var b strings.Builder
 	done := 0

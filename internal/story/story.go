@@ -165,7 +165,7 @@ func (t *builder) addMemory(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return recall.DescribeMemory(ctx, t.index, t.repo, row, &t.out.Memories[len(t.out.Memories)-1])
+	return recall.AddNoteTo(ctx, t.index, t.repo, row, &t.out.Memories[len(t.out.Memories)-1])
 }
 
 // addRevision adds the commits of a revision or range.

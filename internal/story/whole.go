@@ -28,14 +28,14 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string,
 		return err
 	}
 	for _, id := range slices.Backward(ids) {
-		if err := t.giveSession(ctx, id, visit); err != nil {
+		if err := t.giveOne(ctx, id, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *builder) giveSession(ctx context.Context, id string,
+func (t *builder) giveOne(ctx context.Context, id string,
 	visit func(*result.StorySession, *result.Memory) error,
 ) error {
 	t.out.Memories = nil
@@ -94,6 +94,7 @@ func SessionPage(s result.StorySession) string {
 	return b.String()
 }
 
+// writeCalls writes the calls up to a turn, and returns the others.
 func writeCalls(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
 	n := 0
 	for ; n < len(all) && all[n].Turn <= turn; n++ {

@@ -40,7 +40,7 @@ func (w *Workspace) HookFileCalls(event string) bool {
 
 // HasOtherHooks reports whether git runs more than ours at an event.
 func (w *Workspace) HasOtherHooks(ctx context.Context, event string) bool {
-	names, err := w.Repo.ConfiguredHooks(ctx, event)
+	names, err := w.Repo.HooksRunAt(ctx, event)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return name != setup.ConfigName(event) })
 }
 

@@ -36,9 +36,9 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 		return setup.Layout{}, err
 	}
 	var runs func(string) bool
-	if git.HasConfiguredHooks(ctx, w.Env) {
+	if git.SupportsConfiguredHooks(ctx, w.Env) {
 		runs = func(event string) bool {
-			names, err := w.Repo.ConfiguredHooks(ctx, event)
+			names, err := w.Repo.HooksRunAt(ctx, event)
 			return err == nil && slices.Contains(names, setup.ConfigName(event))
 		}
 	}
