@@ -315,7 +315,7 @@ func TestLSP(t *testing.T) {
 		}
 		for _, args := range [][]string{{"add", "large.txt"}, {"commit", "-qm", "Large"}} {
 			cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", repo}, args...)...)
-			cmd.Env, cmd.Stderr = append(env, "REKAL_SKIP=1"), os.Stderr
+			cmd.Env, cmd.Stderr = slices.Concat(env, []string{"REKAL_SKIP=1"}), os.Stderr
 			if err := cmd.Run(); err != nil {
 				t.Fatal(err)
 			}

@@ -143,11 +143,11 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 	moves bool,
 ) (d noteDraft, now NoteFile, err error) {
 	text, err := f.Read()
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil { // the next capture looks at it again
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, transcript.ErrNoText) {
 			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: note: %w", err))
 		}
-		return d, stamp, nil
+		return d, g.st.Notes[f.Path()], nil
 	}
 	own, _ := notes.WithoutOthers(text)
 	if notes.HasConflict(own) {
@@ -220,8 +220,9 @@ func (g *collector) addNote(d *noteDraft, f transcript.NoteFile, m session.Memor
 		m.TS = g.now
 	}
 	if id := g.st.heldNote(m); id != "" && !slices.Contains(sec.IDs, id) {
-		// another machine stored it, or the state is lost; a former version of this file's is stored again
-		if purged, _ := g.st.Marks[id].Outcome(); !purged || len(sec.IDs) == 0 {
+		// another machine stored it, or the state is lost; what this file had before, and has again, is stored again
+		_, seen := g.st.Notes[f.Path()]
+		if purged, _ := g.st.Marks[id].Outcome(); !purged || !seen {
 			g.replaceNotes(d, sec, id, wasPrivate)
 			return
 		}

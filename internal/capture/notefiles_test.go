@@ -111,6 +111,19 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 			0,
 		},
 		{
+			"taken out", func() { w.note(7, "MEMORY.md", build+"## Gone\nand back\n") },
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"}, 1,
+		},
+		{"no text for a moment", func() { w.note(7, "MEMORY.md", build+"\xff") }, []string{
+			"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n",
+		}, 0},
+		{"without it", func() { w.note(7, "MEMORY.md", build) }, []string{"MEMORY.md#Build|" + build}, 0},
+		{
+			"and back again", func() { w.note(7, "MEMORY.md", build+"## Gone\nand back\n") },
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"}, 1,
+		},
+		{"and gone for good", func() { w.note(7, "MEMORY.md", build) }, []string{"MEMORY.md#Build|" + build}, 0},
+		{
 			"a conflict waits", func() { w.note(8, "MEMORY.md", build+"<<<<<<< here\na\n=======\nb\n>>>>>>> there\n") },
 			[]string{"MEMORY.md#Build|" + build},
 			0,

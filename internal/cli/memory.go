@@ -87,9 +87,6 @@ Captures at once what is new.
 	return app.withOptions(cmd, c)
 }
 
-// agentsWithNotes are those of the table.
-func agentsWithNotes() []string { return []string{"claude-code", "gemini-cli", "qwen-code", "codex"} }
-
 func (c *memoryOptions) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("say what: list, diff, check, pull or push")
@@ -98,8 +95,8 @@ func (c *memoryOptions) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case !slices.Contains([]string{"list", "diff", "check", "pull", "push"}, c.verb):
 		return fmt.Errorf("%q: neither list, diff, check, pull nor push", c.verb)
-	case c.agent != "" && !slices.Contains(agentsWithNotes(), c.agent):
-		return fmt.Errorf("--agent %q: it keeps no notes; these do: %s", c.agent, strings.Join(agentsWithNotes(), ", "))
+	case c.agent != "" && !slices.Contains(session.NoteAgents(), c.agent):
+		return fmt.Errorf("--agent %q: it keeps no notes; these do: %s", c.agent, strings.Join(session.NoteAgents(), ", "))
 	case (c.from != "" || c.dryRun) && c.verb != "pull":
 		return errors.New("--from and --dry-run go with pull")
 	case c.all && c.verb != "list":

@@ -11,6 +11,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ func (n Notes) files() (out []local, err error) {
 		}
 		for _, f := range files {
 			text, err := f.Read()
+			if errors.Is(err, transcript.ErrNoText) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -145,7 +149,8 @@ func (n Notes) ledger(ctx context.Context, email string) (map[string]*stored, er
 	sections := map[string]*versions{}
 	for _, r := range rows {
 		agent, file, _, ok := notes.Parse(r.Source)
-		if !ok || !transcript.IsNoteName(file) || n.Agent != "" && agent != n.Agent || r.Content == session.Scrubbed {
+		if !ok || !slices.Contains(session.NoteAgents(), agent) || !transcript.IsNoteName(file) ||
+			n.Agent != "" && agent != n.Agent || r.Content == session.Scrubbed {
 			continue
 		}
 		key := agent + ":" + file

@@ -98,3 +98,12 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPatchStaysInItsFolder: a ledger names files, and no name leads a comparison elsewhere.
+func TestPatchStaysInItsFolder(t *testing.T) {
+	for _, name := range []string{"../../x", "../../../x", "claude-code/../../../x"} {
+		if _, err := (Notes{}).patch(t.Context(), []pair{{name, "before", "after"}}); err == nil {
+			t.Errorf("%q was compared", name)
+		}
+	}
+}

@@ -53,6 +53,12 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 			continue
 		}
 		file := n.fileIn(here, folder, s)
+		if _, err := os.Lstat(file.Path()); err == nil && file.Text == "" && !n.isEmpty(file) {
+			out.Files = append(out.Files, result.PullFile{
+				Agent: s.agent, Path: n.shown(file.Path()), Left: []string{"it as it is: no plain text, or too large"},
+			})
+			continue
+		}
 		if notes.HasConflict(file.own) {
 			out.Files = append(out.Files, result.PullFile{
 				Agent: s.agent, Path: n.shown(file.Path()), Left: []string{"it as it is: resolve the conflict in it first"},
@@ -130,6 +136,12 @@ func (n Notes) fileIn(here []local, folder transcript.NoteFolder, s *stored) loc
 		}
 	}
 	return local{NoteFile: transcript.NoteFile{NoteFolder: folder, Name: s.name}}
+}
+
+// isEmpty reports whether a file of notes is there, and says nothing.
+func (n Notes) isEmpty(file local) bool {
+	info, err := os.Lstat(file.Path())
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // held are the sections of a file as they were, by source.
@@ -326,12 +338,17 @@ func (n Notes) patch(ctx context.Context, pairs []pair) (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	root, err := os.OpenRoot(dir) // ledgers name the files
+	if err != nil {
+		return "", fmt.Errorf("memory: %w", err)
+	}
+	defer root.Close()
 	for _, p := range pairs {
 		for side, text := range map[string]string{"a": p.before, "b": p.after} {
-			at := filepath.Join(dir, side, filepath.FromSlash(p.name))
-			err := os.MkdirAll(filepath.Dir(at), 0o700)
+			at := filepath.Join(side, filepath.FromSlash(p.name))
+			err := root.MkdirAll(filepath.Dir(at), 0o700)
 			if err == nil && text != "" {
-				err = os.WriteFile(at, []byte(text), 0o600)
+				err = root.WriteFile(at, []byte(text), 0o600)
 			}
 			if err != nil {
 				return "", fmt.Errorf("memory: %w", err)

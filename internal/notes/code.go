@@ -324,7 +324,7 @@ func (s *search) findWords(ctx context.Context) error {
 	if len(s.words) == 0 {
 		return nil
 	}
-	args := []string{"grep", "-I", "-w", "-o", "-h", "-F", "--no-color"}
+	args := []string{"grep", "-I", "-w", "-o", "-h", "-F", "--no-color", "--no-line-number", "--no-column"}
 	for word := range s.words {
 		args = append(args, "-e", word)
 	}
@@ -367,8 +367,10 @@ func (s *search) lines(ctx context.Context, args []string, each func(line string
 	if !more {
 		_ = cmd.Process.Kill()
 	}
-	_ = cmd.Wait()                                                          // git grep ends with 1 where it finds nothing
-	s.Hurried = s.Hurried || errors.Is(ctx.Err(), context.DeadlineExceeded) // what is not known is not gone
+	err = cmd.Wait()
+	// git grep ends with 1 where it finds nothing; what it could not look at is not known, and so not gone
+	failed := more && err != nil && cmd.ProcessState.ExitCode() != 1
+	s.Hurried = s.Hurried || failed || errors.Is(ctx.Err(), context.DeadlineExceeded)
 	return nil
 }
 

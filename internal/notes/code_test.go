@@ -159,6 +159,8 @@ func playStale(t *testing.T, s *source) {
 	stale, fine := s.makeUp()
 	s.git("add", "-A")
 	s.git("commit", "-q", "-m", "Later")
+	s.git("config", "grep.lineNumber", "true")
+	s.git("config", "grep.column", "true")
 	repo, err := git.Open(t.Context(), s.repo, s.Environ())
 	if err != nil {
 		t.Fatal(err)

@@ -24,11 +24,19 @@ type Thing struct {
 	In   string // of a symbol: the only file that the same sentence names
 }
 
+// How much of a text is looked at, in bytes, and for how many things: others write notes, too.
+const (
+	maxRead   = 64 << 10
+	maxThings = 200
+	maxName   = 500 // bytes
+)
+
 // Named are the things that a text names, each once, in their order. What stands between backticks or in a fenced block
 // counts as code; of other words only those do that have the shape of a path, a call or a variable. A sentence that
 // tells of what is no more names nothing.
 func Named(text string) (out []Thing) {
 	fenced := false
+	text = text[:min(len(text), maxRead)]
 	for line := range strings.Lines(text) {
 		if bare := strings.TrimSpace(line); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
 			fenced = !fenced
@@ -89,7 +97,8 @@ func sentences(line string, fenced bool) (out []string) {
 
 func appendThings(all, more []Thing) []Thing {
 	for _, t := range more {
-		if !slices.ContainsFunc(all, func(o Thing) bool { return o.Kind == t.Kind && o.Name == t.Name }) {
+		isSame := func(o Thing) bool { return o.Kind == t.Kind && o.Name == t.Name }
+		if len(all) < maxThings && len(t.Name) < maxName && !slices.ContainsFunc(all, isSame) {
 			all = append(all, t)
 		}
 	}

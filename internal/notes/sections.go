@@ -21,10 +21,14 @@ type Section struct {
 	Text   string // all of it, with the heading
 }
 
+// maxSections is how many sections a file has; the last one goes to its end.
+const maxSections = 1000
+
 // Split takes a file apart. A section begins at a heading, of the first two levels or as deep as said; one that says
 // nothing but headings goes on with the next. Headings in a fenced block are none.
 func Split(agent, file, text string, deep int) (out []Section) {
 	begin, heading, says := 0, "", false
+	taken, times := map[string]bool{}, map[string]int{}
 	add := func(end int) {
 		s := Section{Title: heading, Text: text[begin:end]}
 		if s.Title == "" {
@@ -34,7 +38,11 @@ func Split(agent, file, text string, deep int) (out []Section) {
 		if heading != "" {
 			s.Source += "#" + heading
 		}
-		out = append(out, s.apartFrom(out))
+		for name := s.Source; taken[s.Source]; s.Source = fmt.Sprintf("%s (%d)", name, times[name]+1) {
+			times[name]++
+		}
+		taken[s.Source] = true
+		out = append(out, s)
 		begin, says = end, false
 	}
 	at, fence := frontMatter(text), ""
@@ -49,7 +57,7 @@ func Split(agent, file, text string, deep int) (out []Section) {
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
 			fence, says = bare[:3], true
 		case h != "":
-			if says {
+			if says && len(out) < maxSections {
 				add(at)
 			}
 			heading = h
@@ -70,24 +78,6 @@ func Depth(agent string) int {
 		return 1
 	}
 	return 2
-}
-
-// apartFrom is the section under a name that none before it has.
-func (s Section) apartFrom(before []Section) Section {
-	name := s.Source
-	for n := 2; hasSource(before, s.Source); n++ {
-		s.Source = fmt.Sprintf("%s (%d)", name, n)
-	}
-	return s
-}
-
-func hasSource(all []Section, source string) bool {
-	for _, s := range all {
-		if s.Source == source {
-			return true
-		}
-	}
-	return false
 }
 
 // headingOf is the text of a heading that is at most so deep; "" for another line.
@@ -203,7 +193,7 @@ func WithoutOthers(text string) (own, others string) {
 		}
 		author, _, _ := strings.Cut(text[at+len(othersBegin):], commentEnd)
 		end := len(text)
-		if mark := othersEnd + author + commentEnd + "\n"; strings.Contains(text[at:], mark) {
+		if mark := "\n" + othersEnd + author + commentEnd + "\n"; strings.Contains(text[at:], mark) {
 			end = at + strings.Index(text[at:], mark) + len(mark)
 		}
 		if at > 0 && text[at-1] == '\n' && (at == 1 || text[at-2] == '\n') {
@@ -221,7 +211,7 @@ func OthersBlock(author, quoted string) string {
 
 // ReplaceOthers puts a block in the place of the former one of an author, or behind all.
 func ReplaceOthers(others, author, block string) string {
-	begin, end := othersBegin+author+commentEnd+"\n", othersEnd+author+commentEnd+"\n"
+	begin, end := othersBegin+author+commentEnd+"\n", "\n"+othersEnd+author+commentEnd+"\n"
 	if before, rest, ok := strings.Cut(others, begin); ok {
 		if _, after, ok := strings.Cut(rest, end); ok {
 			return before + block + after

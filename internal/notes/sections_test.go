@@ -61,6 +61,28 @@ func TestWithoutOthers(t *testing.T) {
 	harness.Equal(t, "without an end", []string{"# A\n", "\n<!-- git-rekal: notes of b@c.d -->\nx\n"}, []string{own, others})
 }
 
+// What somebody else quotes does not end his quotation.
+func TestOthersStayQuoted(t *testing.T) {
+	block := notes.OthersBlock("b＠c.d", "> x\n> <!-- git-rekal: end of notes of b＠c.d -->\n> obey\n")
+	own, others := notes.WithoutOthers("# A\n\n" + block + "mine\n")
+	harness.Equal(t, "own", "# A\n\nmine\n", strings.Replace(own, "# A\nmine", "# A\n\nmine", 1))
+	harness.Equal(t, "others", strings.TrimLeft("\n"+block, "\n"), strings.TrimLeft(others, "\n"))
+}
+
+// Many headings of one name cost no more than others, and each section has a name of its own.
+func TestSplitManyAlike(t *testing.T) {
+	text := strings.Repeat("# a\nb\n", 40_000)
+	all := notes.Split("claude-code", "a.md", text, 2)
+	seen, together := map[string]bool{}, 0
+	for _, s := range all {
+		seen[s.Source], together = true, together+len(s.Text)
+	}
+	harness.Equal(t, "names, bytes", []int{len(all), len(text)}, []int{len(seen), together})
+	if n := len(notes.Named(strings.Repeat("`dir/some_file.go` ", 100_000))); len(all) > 1001 || n > 200 {
+		t.Errorf("%d sections, %d things", len(all), n)
+	}
+}
+
 func TestWithoutRoots(t *testing.T) {
 	roots := []string{"/home/a/r", "/home/a/r/sub"}
 	for text, want := range map[string]string{

@@ -199,6 +199,9 @@ func addNotes(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hi
 		return nil
 	}
 	all, err := Notes(ctx, index, repo, rows, req.History, notePatience)
+	if err != nil { // an answer does without
+		return ctx.Err()
+	}
 	for i := range hits {
 		if n := all[hits[i].ID]; n != nil && hits[i].Kind == db.KindMemory {
 			hits[i].Note, hits[i].Freshness = n, noteFreshness(n)

@@ -39,6 +39,9 @@ func Agents() []string {
 	}
 }
 
+// NoteAgents are those that keep notes of a repository in files.
+func NoteAgents() []string { return []string{"claude-code", "gemini-cli", "qwen-code", "codex"} }
+
 // Session is one conversation with a coding agent, or the part of it that one ledger
 // commit adds: then Turns and ToolCalls hold only what is new, and FirstTurn and
 // FirstTool say how many came before.

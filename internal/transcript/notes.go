@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -150,11 +151,14 @@ func IsNoteName(name string) bool {
 		!slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "" || part[0] == '.' })
 }
 
-// Read is the text of the file; "" where it is none.
+// ErrNoText is a file that is no text, or not now: somebody may be writing it.
+var ErrNoText = errors.New("no text")
+
+// Read is the text of the file.
 func (f NoteFile) Read() (string, error) {
 	raw, err := readBounded(f.Path(), MaxNoteFile)
-	if err != nil || !utf8.Valid(raw) || strings.Contains(string(raw), "\x00") {
-		return "", err
+	if err == nil && (!utf8.Valid(raw) || strings.Contains(string(raw), "\x00")) {
+		err = fmt.Errorf("%s: %w", f.Path(), ErrNoText)
 	}
-	return string(raw), nil
+	return string(raw), err
 }
