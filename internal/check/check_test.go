@@ -73,6 +73,7 @@ func TestRules(t *testing.T) {
 		"a merge":        {by(func(h *result.Helped) { h.Merge = true }, copilot), "trailers,shared", "", ""},
 		"lines":          {commit(), "unknown=20", "", ""},
 		"too few lines":  {commit(), "unknown=19%", "", "unknown refused"},
+		"by hand":        {by(func(h *result.Helped) { h.Helpers, *h.Unknown = nil, 5 }), "unknown=0", "", ""},
 		"lines not here": {by(func(h *result.Helped) { h.Lines = nil }), "unknown=0", "", "unknown unseen"},
 		"agents":         {commit(), "agent=codex,agent=Claude-*", "", ""},
 		"another":        {commit(), "agent=codex", "", "agent refused"},

@@ -52,7 +52,7 @@ trailers::
 And who helped has a trailer: in FORM or rekal.trailer if one is set (see "git rekal help trailers"), else in any form.
 
 unknown=PERCENT::
-Of at most so many of its lines nobody knows who wrote them.
+Of at most so many of its lines nobody knows who wrote them, if sessions stand behind it.
 
 agent=GLOB, model=GLOB::
 No other agents, or models, helped. Each such rule allows what it fits.

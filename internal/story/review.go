@@ -247,15 +247,15 @@ func (r *review) writeCommits(s result.StorySession) {
 // tiedCommit is a commit with the tie of a session, if that is not told yet, and of few commits its files.
 func (r *review) tiedCommit(c result.StoryCommit, s result.StorySession, told string) string {
 	text := commitLine(c)
-	if told == "" {
-		text += ", " + session.LabelOf(c.Ties[s.ID])
-	}
 	var changed []string
 	for _, f := range c.Files {
 		changed = append(changed, f.Path)
 	}
 	if len(changed) > 0 && len(r.story.Commits) <= pathsMost {
-		text += ": " + pathList(changed)
+		text += " in " + pathList(changed)
+	}
+	if told == "" {
+		text += " – " + session.LabelOf(c.Ties[s.ID])
 	}
 	return text
 }

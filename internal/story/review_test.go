@@ -135,7 +135,7 @@ A · at no known time · 0 turns, 0 tool calls
 
 **Commits:**
 
-- 0123456 Dark mode (1 file, +1 −0), wrote lines: ` + "`a.css`" + `
+- 0123456 Dark mode (1 file, +1 −0) in ` + "`a.css`" + ` – wrote lines
 
 ### Other sessions
 
@@ -146,7 +146,7 @@ A · at no known time · 0 turns, 0 tool calls
 	}
 	s.Commits[0].Ties["A"] = "inferred"
 	if page := ReviewText(s); !strings.Contains(page, "### 2. Elsewhere") ||
-		strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
+		strings.Count(page, "in `a.css` – talked") != 1 || strings.Count(page, "in `a.css` – inferred") != 1 {
 		t.Errorf("where nothing is known:\n%s", page)
 	}
 }
