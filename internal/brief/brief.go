@@ -19,6 +19,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Why a line is told: result.BriefLine.About.
@@ -64,7 +65,7 @@ func (s Source) Start(ctx context.Context, branch string, changed []string) ([]r
 			return s.sessionsThatChanged(ctx, AboutChanged, changed, self, mostOfKind)
 		},
 		func() ([]result.BriefLine, error) { return s.memoriesNaming(ctx, changed, mostOfKind) },
-		func() ([]result.BriefLine, error) { return s.lastFailure(branch), nil },
+		func() ([]result.BriefLine, error) { return s.lastFailure(ctx, branch) },
 		func() ([]result.BriefLine, error) { return s.fromOthers(ctx, self) },
 	} {
 		lines, err := part()
@@ -122,7 +123,7 @@ func (s Source) fromOthers(ctx context.Context, self []string) ([]result.BriefLi
 }
 
 // lastFailure is the last command that failed on a branch and was not run well since.
-func (s Source) lastFailure(branch string) []result.BriefLine {
+func (s Source) lastFailure(ctx context.Context, branch string) ([]result.BriefLine, error) {
 	type command struct{ text, dir string }
 	done := map[command]bool{}
 	for _, r := range slices.Backward(s.Records) {
@@ -133,9 +134,19 @@ func (s Source) lastFailure(branch string) []result.BriefLine {
 		if done[c] = true; r.Failed == 0 && (r.Exit == nil || *r.Exit == 0) {
 			continue
 		}
-		return []result.BriefLine{recordLine(r)}
+		if r.From != nil && r.From.Session != "" { // a short output of one that passed leaves no record
+			cmd := []rune(r.Command)
+			passed, err := s.Index.PassedLast(ctx, r.From.Session, string(cmd[:min(len(cmd), session.CmdPrefix)]))
+			if err != nil {
+				return nil, err
+			}
+			if passed {
+				continue
+			}
+		}
+		return []result.BriefLine{recordLine(r)}, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // briefLines are sessions and memories as lines, in that order; about and of say why they are told.
@@ -150,7 +161,7 @@ func (s Source) briefLines(ctx context.Context, ids []string, about, of string) 
 	var out []result.BriefLine
 	for _, id := range ids {
 		f, ok := facets[id]
-		if !ok {
+		if !ok || f.Title == session.Scrubbed {
 			continue
 		}
 		l := result.BriefLine{
