@@ -279,3 +279,31 @@ func TestLogOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPassedLast: the last call of a command says how it ended, in its session alone.
+func TestPassedLast(t *testing.T) {
+	const id, other = "01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAAAAAAAAAAAAAAA2"
+	d, err := db.Open(t.Context(), sessions(t, id, other), db.ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tx, err := d.Begin(t.Context())
+	if err == nil {
+		err = errors.Join(tx.AppendTools(t.Context(), []session.Session{{ID: id, ToolCalls: []session.ToolCall{
+			{Index: 2, Tool: "Bash", Cmd: "go test", Failed: true}, {Index: 3, Tool: "Bash", Cmd: "go vet", Failed: true},
+			{Index: 4, Tool: "Bash", Cmd: "go test"},
+		}}}), tx.Commit(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cmd, want := range map[string]bool{"go test": true, "go vet": false, "make": false} {
+		if passed, err := d.PassedLast(t.Context(), id, cmd); passed != want || err != nil {
+			t.Errorf("%s: %t, %v", cmd, passed, err)
+		}
+	}
+	if passed, err := d.PassedLast(t.Context(), other, "go test"); passed || err != nil {
+		t.Errorf("another session: %t, %v", passed, err)
+	}
+}
