@@ -75,7 +75,7 @@ Captures at once what is new.
 
   git rekal memory check
   git rekal memory pull --agent claude-code --dry-run`,
-		Annotations: map[string]string{exitStatus: "0 done, 1 failed, or check found something, 2 wrong usage."},
+		Annotations: map[string]string{exitStatus: "0 done, 1 failed, check found something, or pull a conflict, 2 wrong usage."},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.agent, "agent", "", "only notes of `AGENT`")
@@ -166,6 +166,9 @@ func (c *memoryOptions) pull(ctx context.Context, app *App, w *workspace.Workspa
 	if len(out.Files) > 0 || err == nil { // what was written is told in any case
 		err = errors.Join(err,
 			c.shape.answer(ctx, app, w, out, nil, func(l text.Look) string { return text.NotePull(l, out) }))
+	}
+	if err == nil && out.HasConflict() {
+		return exitError(exitFail)
 	}
 	return err
 }

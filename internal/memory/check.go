@@ -83,7 +83,8 @@ func (c checked) problem(kind string) result.NoteProblem {
 	return result.NoteProblem{Kind: kind, Where: c.where, Heading: c.Title, ID: c.id, Author: c.author}
 }
 
-// toCheck are the sections, and those problems that need no look at the code: what a later version has superseded.
+// toCheck are the sections, and those problems that need no look at the code: what a later version has superseded,
+// and files with a conflict.
 func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, late []result.NoteProblem, err error) {
 	if n.Agent == "" {
 		rules, err := code.FilesMatching(ctx, isRules, maxRules)
@@ -110,6 +111,9 @@ func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, la
 	}
 	isHere := map[string]bool{}
 	for _, l := range here {
+		if notes.HasConflict(l.own) {
+			late = append(late, result.NoteProblem{Kind: "conflict", Where: n.shown(l.Path())})
+		}
 		for _, s := range l.sections {
 			c := checked{Section: s, where: n.shown(l.Path()), file: "b/" + strings.TrimPrefix(n.shown(l.Path()), "~/")}
 			all, isHere[s.Source] = append(all, c), true

@@ -21,12 +21,13 @@ import (
 
 // merged is a file as a pull would leave it.
 type merged struct {
-	text      string
-	sections  []capture.NoteSection // of text: which versions they hold
-	taken     []string              // headings
-	removed   []string
-	left      []string // with the reason
-	conflicts int
+	text       string
+	sections   []capture.NoteSection // of text: which versions they hold
+	taken      []string              // headings
+	removed    []string
+	left       []string // with the reason
+	inConflict []string // headings that hold marks of conflicts
+	conflicts  int
 }
 
 // piece is a section of the file to be.
@@ -66,8 +67,7 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 		if err != nil {
 			return out, err
 		}
-		out.conflicts += conflicts
-		out.taken = append(out.taken, headingIn(v.source))
+		out.noteTaken(headingIn(v.source), conflicts)
 		if here.Shared {
 			if p.text = n.withRoot(p.text); p.sum != "" {
 				p.sum = capture.NoteSum(p.text)
@@ -151,10 +151,19 @@ func (n Notes) mergeSection(ctx context.Context, f local, sec notes.Section, v *
 	}
 	if text != sec.Text {
 		p.text = text
-		out.taken = append(out.taken, sec.Title)
+		out.noteTaken(sec.Title, conflicts)
 	}
-	out.conflicts += conflicts
 	return p, nil
+}
+
+// noteTaken notes that a section says what other machines say, or what they say beside what is here.
+func (m *merged) noteTaken(heading string, conflicts int) {
+	if conflicts == 0 {
+		m.taken = append(m.taken, heading)
+		return
+	}
+	m.inConflict = append(m.inConflict, heading)
+	m.conflicts += conflicts
 }
 
 // hasMark reports whether redaction took something out of a text.

@@ -71,7 +71,7 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 		}
 		told := result.PullFile{
 			Agent: s.agent, Path: n.shown(file.Path()), New: file.Text == "", Sections: m.taken, Removed: m.removed,
-			Conflicts: m.conflicts, Left: m.left,
+			Conflicts: m.conflicts, InConflict: m.inConflict, Left: m.left,
 		}
 		if m.text == file.own && len(m.left) == 0 {
 			err = n.noteState(ctx, file, m, dry)

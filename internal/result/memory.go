@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -67,7 +68,7 @@ type Notes struct {
 
 // NoteProblem is something wrong with a note: see NoteCheck.
 type NoteProblem struct {
-	Kind    string     `json:"kind"`  // gone, contradiction or superseded
+	Kind    string     `json:"kind"`  // gone, contradiction, superseded or conflict
 	Where   string     `json:"where"` // a file, of the tree or an agent's
 	Heading string     `json:"heading,omitempty"`
 	ID      string     `json:"id,omitempty"`     // of the memory, where the ledger alone has it
@@ -90,16 +91,22 @@ type NotePull struct {
 	Files  []PullFile `json:"files"` // that change
 }
 
+// HasConflict reports whether something in a file is, or would be, to be resolved.
+func (n NotePull) HasConflict() bool {
+	return slices.ContainsFunc(n.Files, func(f PullFile) bool { return f.Conflicts > 0 })
+}
+
 // PullFile is a file of notes that a pull writes, or would.
 type PullFile struct {
-	Agent     string   `json:"agent"`
-	Path      string   `json:"path"`
-	New       bool     `json:"new,omitempty"`
-	Sections  []string `json:"sections,omitempty"`  // headings that were taken
-	Removed   []string `json:"removed,omitempty"`   // headings that are gone
-	Conflicts int      `json:"conflicts,omitempty"` // to be resolved in it
-	Left      []string `json:"left,omitempty"`      // headings that stay as they are, with the reason
-	From      string   `json:"from,omitempty"`      // whose notes came as a quoted section
+	Agent      string   `json:"agent"`
+	Path       string   `json:"path"`
+	New        bool     `json:"new,omitempty"`
+	Sections   []string `json:"sections,omitempty"`    // headings that were taken
+	Removed    []string `json:"removed,omitempty"`     // headings that are gone
+	InConflict []string `json:"in_conflict,omitempty"` // headings with conflicts
+	Conflicts  int      `json:"conflicts,omitempty"`   // to be resolved in it
+	Left       []string `json:"left,omitempty"`        // headings that stay as they are, with the reason
+	From       string   `json:"from,omitempty"`        // whose notes came as a quoted section
 }
 
 // FileNote says of a memory that an agent noted in a file where it stands, who wrote it, and what of it holds no more.

@@ -61,6 +61,8 @@ func saysOf(look Look, n result.NoteProblem) string {
 			at = "is gone since " + result.FormatTime(n.Thing.When, look.Now.Location(), "2006-01-02")
 		}
 		return fmt.Sprintf("%s %s %s%s", n.Thing.Kind, n.Thing, at, whose)
+	case "conflict":
+		return "it holds marks of a conflict: resolve it in the file"
 	case "contradiction":
 		return fmt.Sprintf("it contradicts %s on %s%s", n.Other, n.Thing.Name, whose)
 	}
@@ -89,8 +91,8 @@ func NotePull(look Look, out result.NotePull) string {
 		for _, s := range f.Removed {
 			p.writeLine("  ", "    ", printableSpan(unstyled, removed+" "+s))
 		}
-		if f.Conflicts > 0 {
-			p.writeLine("  ", "    ", printableSpan(yellow, session.CountNoun(f.Conflicts, "conflict")+" to resolve in it"))
+		for _, s := range f.InConflict {
+			p.writeLine("  ", "    ", printableSpan(yellow, "conflict in "+s+": resolve it in the file"))
 		}
 		for _, s := range f.Left {
 			p.writeLine("  ", "    ", printableSpan(yellow, "left "+s))
