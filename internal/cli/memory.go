@@ -63,7 +63,8 @@ How the files here differ from your ledger, as a patch.
 
 check::
 Notes, and rules in HEAD (CLAUDE.md, AGENTS.md, .cursor/rules and others), that name files, symbols, commands or settings which are gone, that
-contradict each other, or that a later version replaced. Nothing counts as gone that the history never had. --fix prints a patch for what is plain.
+contradict each other, or that a later version replaced. Nothing counts as gone that the history never had, but files
+named below folders of HEAD. --fix prints a patch for what is plain.
 
 pull::
 Writes your notes of other machines into the agents' folders. Where both changed, sections are merged, with git's marks of conflicts. Text
