@@ -112,10 +112,15 @@ func (m *Moment) dropped(ctx context.Context, span question.Span) (out []result.
 		})
 	}
 	memories, err := m.Rejecting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	titles, err := m.TitlesOfRejected(ctx, memories)
 	for _, row := range memories {
 		if holds(span, row.TS) {
 			out = append(out, result.Dropped{
-				ID: row.ID, At: result.Time(row.TS), What: row.Rejects, Reason: session.OneLine(row.Content),
+				ID: row.ID, At: result.Time(row.TS), What: row.Rejects, Title: titles[row.Rejects],
+				Reason: session.OneLine(row.Content),
 			})
 		}
 	}

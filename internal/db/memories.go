@@ -77,6 +77,22 @@ func (d *DB) MemoriesOf(ctx context.Context, ids []string) ([]MemoryRow, error) 
 		ORDER BY ts DESC, id`, ids)
 }
 
+// TitlesOfRejected reads the titles of the sessions and memories that some memories reject, by ID, without what is
+// purged.
+func (d *DB) TitlesOfRejected(ctx context.Context, all []MemoryRow) (map[string]string, error) {
+	var ids []string
+	for _, m := range all {
+		if session.IsID(m.Rejects) {
+			ids = append(ids, m.Rejects)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return readMap[string, string](query(ctx, d, `SELECT session, title FROM facets WHERE title IS NOT NULL
+		AND session IN (SELECT value FROM json_each(?)) AND session NOT IN (SELECT id FROM purged)`, ids))
+}
+
 // NoteRow is a version of a section of an agent's notes.
 type NoteRow struct {
 	MemoryRow

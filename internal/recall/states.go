@@ -107,9 +107,13 @@ func StatesOf(ctx context.Context, index *db.DB, ids []string) (map[string]resul
 		}
 	}
 	kept, err := index.MemoriesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	titles, err := index.TitlesOfRejected(ctx, kept)
 	for i := 0; i < len(kept) && err == nil; i++ {
 		s := out[kept[i].ID]
-		s.Rejects = kept[i].Rejects
+		s.Rejects, s.RejectsTitle = kept[i].Rejects, titles[kept[i].Rejects]
 		if s.Supersedes, err = superseded(ctx, index, kept[i]); err == nil {
 			s.Differs, err = differing(ctx, index, kept[i])
 		}

@@ -1,5 +1,7 @@
 package result
 
+import "cmp"
+
 // Fix is the answer of `git rekal fix`: where the same error was mended before, the best first.
 type Fix struct {
 	Schema  int      `json:"schema"`
@@ -57,11 +59,15 @@ type Dropped struct {
 	ID     string `json:"id"`             // of the session behind the commit, or of the memory
 	Repo   string `json:"repo,omitempty"` // as of a Hit
 	At     string `json:"at"`
-	What   string `json:"what"` // the commit's subject, or what was rejected
+	What   string `json:"what"`            // the commit's subject, or what was rejected: a text or ID
+	Title  string `json:"title,omitempty"` // of what has that ID
 	Commit string `json:"commit,omitempty"`
 	By     string `json:"by,omitempty"` // the commit that took it back
 	Reason string `json:"reason,omitempty"`
 }
+
+// Named is what was dropped, as people call it.
+func (d Dropped) Named() string { return cmp.Or(d.Title, d.What) }
 
 // Failed is a command that failed.
 type Failed struct {

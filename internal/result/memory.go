@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type Memory struct {
 // States is what memories say of one another, and of sessions.
 type States struct {
 	Rejects      string `json:"rejects,omitempty"`       // of a memory: the text or ID of what was tried and dropped
+	RejectsTitle string `json:"rejects_title,omitempty"` // of what has that ID
 	Supersedes   []Said `json:"supersedes,omitempty"`    // the memories in whose place it stands, the latest first
 	SupersededBy []Said `json:"superseded_by,omitempty"` // the memories that say to stand in its place
 	RejectedBy   []Said `json:"rejected_by,omitempty"`   // the memories that say it was dropped
@@ -43,6 +45,9 @@ type Said struct {
 	Text   string `json:"text"` // its title, or the words that differ
 }
 
+// Rejected is what was dropped, as people call it; "" for nothing.
+func (s States) Rejected() string { return cmp.Or(s.RejectsTitle, s.Rejects) }
+
 // Lines are the states as people and agents read them, each on one line. Short is how an ID is shown.
 func (s States) Lines(short func(id string) string) (out []string) {
 	add := func(what string, all []Said) {
@@ -51,7 +56,7 @@ func (s States) Lines(short func(id string) string) (out []string) {
 		}
 	}
 	if s.Rejects != "" {
-		out = append(out, "rejects: "+s.Rejects)
+		out = append(out, "rejects: "+s.Rejected())
 	}
 	add("supersedes", s.Supersedes)
 	add("superseded", s.SupersededBy)

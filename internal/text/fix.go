@@ -126,7 +126,7 @@ func Failures(look Look, f result.Failures) string {
 
 // writeDropped says what was dropped, when, why, and what shows it.
 func (p *page) writeDropped(d result.Dropped) {
-	what := d.What
+	what := d.Named()
 	if d.Commit != "" {
 		what = d.Commit + " " + what + ", reverted by " + d.By
 	}

@@ -245,7 +245,7 @@ func (it Item) essentialMarks() (out string) {
 		is   bool
 		name string
 	}{
-		{it.Rejects != "", "rejects " + session.Shorten(inLine(it.Rejects), statedSize)},
+		{it.Rejects != "", "rejects " + session.Shorten(inLine(it.Rejected()), statedSize)},
 		{len(it.SupersededBy) > 0, "superseded"},
 		{len(it.RejectedBy) > 0, "rejected" + firstSaid(it.RejectedBy)},
 		{len(it.Differs) > 0, "differs from" + firstSaid(it.Differs)},
