@@ -22,7 +22,7 @@ import (
 
 // Note is a memory to be saved.
 type Note struct {
-	Title   string // one line; "": the content's first one
+	Title   string // one line; "": the text that it rejects, else the content's first one
 	Content string
 	Source  string // who or what it is from: "manual"
 
@@ -120,6 +120,10 @@ func (c *Capturer) redactNote(ctx context.Context, n Note) (Saved, error) {
 			return Saved{}, err
 		}
 		m := clean.Entry().Memories[0]
+		// The title of a session is not copied: a scrub would miss it here, and a private one is not sent.
+		if text := m.RejectedText(); m.Title == "" && text != "" {
+			m.Title = session.RejectedTitle(text)
+		}
 		if m.Title == "" {
 			first, _, _ := strings.Cut(m.Content, "\n")
 			m.Title = session.Truncate(session.OneLine(first), firstLine)

@@ -47,7 +47,7 @@ The same text under the same title is not stored again. The answer then names th
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&c.note.Title, "title", "",
-		"the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
+		"the title `LINE`, at most 200 characters; it weighs more than the text (default: what it rejects in words, else the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.StringVar(&c.note.Supersedes, "supersedes", "", "it stands in the place of the memory `ID`")
 	fs.StringVar(&c.note.Rejects, "rejects", "", "it says why `ID|TEXT` was dropped")

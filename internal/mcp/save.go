@@ -16,7 +16,7 @@ import (
 // saveInput is what the tool takes.
 type saveInput struct {
 	Content string `json:"content" jsonschema:"the text, at most 64 KB: what was decided or learned, and why"`
-	Title   string `json:"title,omitempty" jsonschema:"one line of at most 200 characters; it weighs more than the text (default: the text's first line)"`
+	Title   string `json:"title,omitempty" jsonschema:"one line of at most 200 characters; it weighs more than the text (default: what it rejects in words, else the text's first line)"`
 	Source  string `json:"source,omitempty" jsonschema:"who or what it is from (default: the client's name)"`
 
 	Supersedes string `json:"supersedes,omitempty" jsonschema:"ID of the memory that it replaces"`

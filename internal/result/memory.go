@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.
@@ -48,15 +50,16 @@ type Said struct {
 // Rejected is what was dropped, as people call it; "" for nothing.
 func (s States) Rejected() string { return cmp.Or(s.RejectsTitle, s.Rejects) }
 
-// Lines are the states as people and agents read them, each on one line. Short is how an ID is shown.
-func (s States) Lines(short func(id string) string) (out []string) {
+// Lines are the states as people and agents read them, each on one line. Short is how an ID is shown;
+// what is shown beside them, as a title, is not said again.
+func (s States) Lines(short func(id string) string, shown string) (out []string) {
 	add := func(what string, all []Said) {
 		for _, one := range all {
 			out = append(out, fmt.Sprintf("%s %.10s, %s: %s", what, one.At, short(one.ID), one.Text))
 		}
 	}
-	if s.Rejects != "" {
-		out = append(out, "rejects: "+s.Rejected())
+	if what := s.Rejected(); what != "" && !strings.Contains(shown, session.RejectedTitle(what)) {
+		out = append(out, "rejects: "+what)
 	}
 	add("supersedes", s.Supersedes)
 	add("superseded", s.SupersededBy)

@@ -220,10 +220,13 @@ func (m Memory) RejectedText() string {
 	return m.Rejects
 }
 
+// RejectedTitle is the title of a memory that has no other, by what it says was dropped.
+func RejectedTitle(what string) string { return Truncate("Rejected: "+what, MaxTitle) }
+
 // AsSession is a memory as those take it who look for words: a session of one turn.
 func (m Memory) AsSession() Session {
 	turn := Turn{Role: RoleHuman, TS: m.TS, Content: m.Content}
-	if text := m.RejectedText(); text != "" {
+	if text := m.RejectedText(); text != "" && m.Title != RejectedTitle(text) {
 		turn.Content += "\nRejected: " + text
 	}
 	if m.ActorType == ActorAgent {

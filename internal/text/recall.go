@@ -112,7 +112,7 @@ func (p *page) writeHit(rank int, h result.Hit) {
 	for _, r := range h.Reverted {
 		p.writeLine(in, more, printableSpan(yellow, r.String()))
 	}
-	for _, line := range h.Lines(p.id) {
+	for _, line := range h.Lines(p.id, h.Title+"\n"+h.Snippet) {
 		p.writeLine(in, more, printableSpan(yellow, line))
 	}
 	p.writePassage(in, h)

@@ -159,7 +159,7 @@ func Memory(look Look, m result.Memory) string {
 	p.writeLine("", "  ", printableSpan(bold, cmp.Or(m.Title, "(no title)")))
 	p.writeLine("", "  ", p.joinFacts(unstyled, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""),
 		m.Signature, m.Source)...)
-	for _, line := range append(m.Note.Remarks(), m.Lines(p.id)...) {
+	for _, line := range append(m.Note.Remarks(), m.Lines(p.id, m.Title)...) {
 		p.writeLine("", "  ", printableSpan(yellow, line))
 	}
 	p.blankLine()

@@ -348,7 +348,7 @@ func (p *storyPage) writeMemory(m result.Memory) {
 	p.writeFact("Title", cmp.Or(m.Title, "(no title)"))
 	p.writeFact("Author", p.personAndAddress(m.Author, ""))
 	p.writeLine("Date:   ", "        ", p.beginTime(m.CapturedAt)...)
-	for _, line := range m.Lines(p.id) {
+	for _, line := range m.Lines(p.id, m.Title) {
 		p.writeLine("State:  ", "        ", printableSpan(unstyled, line))
 	}
 	for _, r := range m.Note.Remarks() {
