@@ -27,7 +27,8 @@ import (
 // a file holds says the state; without it, a text that the ledger holds under the same name is not stored again.
 //
 // While nobody has agreed to send notes, they go to the ledger that is never sent, and so do those of a file that a
-// private session wrote to. What was written during a pause is left out. A file with a conflict waits.
+// private session wrote to. What was written during a pause is left out: by the time of the file, and as a later text may
+// give that another time, by what the sections said when the pause ended (NotesSince). A file with a conflict waits.
 
 // Notes says what becomes of notes.
 type Notes struct {
@@ -161,19 +162,19 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 		had[s.Source] = s
 	}
 	all := sectionsOf(f, own, roots)
-	paused := g.Without.overlaps(f.ModTime, f.ModTime.Add(tick))
+	isPaused := g.Without.isNotePaused(f)
 	var changed []int
 	for _, s := range all {
 		old := had[s.Source]
 		delete(had, s.Source)
 		sec := NoteSection{Source: s.Source, Sum: textSum(s.Text), At: old.At, IDs: old.IDs}
-		if now.Sections = append(now.Sections, sec); strings.TrimSpace(s.Text) != "" && !paused &&
+		if now.Sections = append(now.Sections, sec); strings.TrimSpace(s.Text) != "" && !isPaused(s) &&
 			(old.Sum != sec.Sum || moves && len(old.IDs) > 0) {
 			changed = append(changed, len(now.Sections)-1)
 		}
 	}
 	for _, i := range placeSections(now.Sections) { // it was moved: stored again where it stands now
-		if len(now.Sections[i].IDs) > 0 && !paused && !slices.Contains(changed, i) {
+		if len(now.Sections[i].IDs) > 0 && !isPaused(all[i]) && !slices.Contains(changed, i) {
 			changed = append(changed, i)
 		}
 	}

@@ -2,9 +2,12 @@ package capture
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/notes"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -13,6 +16,7 @@ import (
 type Excluded struct {
 	Spans    []Span              // all that was said in these times
 	Sessions []session.NativeRef // these, what they spawned, and what is known to go on from them
+	Notes    []string            // sections of notes, as NotesSince names them
 }
 
 // Span is From ≤ t < To; a zero To is still open.
@@ -126,4 +130,42 @@ func (c *Capturer) TimelessSince(ctx context.Context, since time.Time) (out []se
 		return nil
 	})
 	return out, err
+}
+
+// NotesSince names the sections of notes in files that were written since a moment, but for those that a capture has
+// seen: a list a file.
+func (c *Capturer) NotesSince(ctx context.Context, since time.Time) (out [][]string, err error) {
+	env, seen := c.noteEnv(), NoteFiles(ctx, c.CacheDir)
+	for _, folder := range transcript.NoteFolders(env) {
+		files, more := folder.Files()
+		err = errors.Join(err, more)
+		for _, f := range files {
+			if f.ModTime.Before(since.Add(-tick)) {
+				continue
+			}
+			text, more := f.Read()
+			err = errors.Join(err, more)
+			own, _ := notes.WithoutOthers(text)
+			var names []string
+			for _, s := range sectionsOf(f, own, env.Roots) {
+				isSame := func(had NoteSection) bool { return had.Sum == textSum(s.Text) }
+				if !slices.ContainsFunc(seen[f.Path()].Sections, isSame) {
+					names = append(names, noteName(s))
+				}
+			}
+			if len(names) > 0 {
+				out = append(out, names)
+			}
+		}
+	}
+	return out, err
+}
+
+// noteName is how settings name a section of notes: by what it says.
+func noteName(s notes.Section) string { return hex.EncodeToString([]byte(textSum(s.Text))) }
+
+// isNotePaused reports of a file's sections whether they were written in a pause.
+func (w Excluded) isNotePaused(f transcript.NoteFile) func(notes.Section) bool {
+	all := w.overlaps(f.ModTime, f.ModTime.Add(tick))
+	return func(s notes.Section) bool { return all || slices.Contains(w.Notes, noteName(s)) }
 }

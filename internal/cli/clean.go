@@ -37,8 +37,8 @@ These stay:
 
   - a skill that was edited or committed
   - the ledger branch and private sessions; --ledger removes these, too
-  - rekal.pause, rekal.forgot and rekal.private, which keep things out of any
-    later ledger, too
+  - rekal.pause, rekal.pause.notes, rekal.forgot and rekal.private, which keep
+    things out of any later ledger, too
   - records of what commands printed; --records removes these, too
   - .git/rekal/remembered, the fingerprints of secrets that were taken out
 

@@ -44,6 +44,9 @@ type Config struct {
 	OnlyVerified   bool // rekal.require is "verified": agents are told nothing else
 	StatsOfAuthors bool // rekal.stats.authors: stats may compare people; default false
 
+	// PausedNotes are sums of sections of notes that were written in a pause (rekal.pause.notes).
+	PausedNotes []string
+
 	// Addresses are those to which Remote led when the user agreed, plain (rekal.url); none when that is not known.
 	Addresses []string
 
@@ -189,6 +192,10 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.readValues(all, nil, "agent", c.addAgent)
 	c.readValues(all, env, "check", func(v string) string { c.Check = append(c.Check, v); return "" })
 	c.readValues(all, nil, "pause", c.setPause)
+	c.readValues(all, nil, "pause.notes", func(v string) string {
+		c.PausedNotes = append(c.PausedNotes, strings.Fields(v)...)
+		return ""
+	})
 	c.readValues(all, nil, "forgot", func(v string) string { return appendSession(v, &c.Forgot) })
 	c.readValues(all, nil, "private", func(v string) string { return appendSession(v, &c.Private) })
 	return c, err

@@ -116,7 +116,7 @@ func sessionsToForget(ctx context.Context, a workspace.Author,
 // Exclusions are the settings that are set by which something is kept out of this clone's ledger.
 func Exclusions(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
 	conf, err := w.Repo.Config(ctx)
-	for _, key := range []string{pauseKey, forgotKey, privateKey} {
+	for _, key := range []string{pauseKey, pausedNotesKey, forgotKey, privateKey} {
 		if len(conf[key]) > 0 {
 			keys = append(keys, key)
 		}

@@ -3,6 +3,7 @@ package curate
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -11,6 +12,9 @@ import (
 
 // pauseKey is the setting that lists the times in which this clone captured nothing.
 const pauseKey = "rekal.pause"
+
+// pausedNotesKey is the setting that lists what sections of notes said that were written in a pause.
+const pausedNotesKey = "rekal.pause.notes"
 
 // Pause begins a pause of this clone: what is said from now on is not captured. It returns a PausedError where one
 // lasts.
@@ -35,10 +39,22 @@ func Resume(ctx context.Context, w *workspace.Workspace, a workspace.Author) (si
 	for _, s := range unsure {
 		err = errors.Join(err, w.Repo.AddConfig(ctx, forgotKey, s.Source+"/"+s.NativeID))
 	}
+	if err == nil {
+		err = keepOutNotes(ctx, w, a, p.From)
+	}
 	if err != nil {
 		return since, true, err
 	}
 	open := p.String()
 	p.To = w.Now()
 	return p.From, true, w.Repo.ReplaceConfig(ctx, pauseKey, open, p.String())
+}
+
+// keepOutNotes keeps out what agents wrote to their notes since a moment: a file has but the time of its last change.
+func keepOutNotes(ctx context.Context, w *workspace.Workspace, a workspace.Author, since time.Time) error {
+	files, err := w.Previewer(a).NotesSince(ctx, since)
+	for _, names := range files {
+		err = errors.Join(err, w.Repo.AddConfig(ctx, pausedNotesKey, strings.Join(names, " ")))
+	}
+	return err
 }

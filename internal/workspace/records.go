@@ -51,7 +51,7 @@ func exclusionsOf(c config.Config) capture.Excluded {
 	for _, p := range c.Pauses {
 		out.Spans = append(out.Spans, capture.Span(p))
 	}
-	out.Sessions = nativeRefs(c.Forgot)
+	out.Sessions, out.Notes = nativeRefs(c.Forgot), c.PausedNotes
 	return out
 }
 
