@@ -58,8 +58,11 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 		}
 	}
 	for _, v := range s.sections {
-		isHere := slices.ContainsFunc(here.sections, func(sec notes.Section) bool { return sec.Source == v.source })
-		heads := v.heads()
+		isOf := func(sec notes.Section) bool { return sec.Source == v.source }
+		isHere, heads := slices.ContainsFunc(here.sections, isOf), v.heads()
+		if old := had[v.source]; !isHere && wasDeletedHere(v, old.IDs) && slices.ContainsFunc(here.all, isOf) {
+			out.sections = append(out.sections, old) // of a folder that is gone: a capture says what becomes of it
+		}
 		if isHere || len(heads) == 0 || wasDeletedHere(v, had[v.source].IDs) {
 			continue
 		}
@@ -85,8 +88,13 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 	return out, nil
 }
 
-// withRoot puts this repository's folder where the ledger says so.
-func (n Notes) withRoot(text string) string { return strings.ReplaceAll(text, notes.Root, n.W.Root()) }
+// withRoot puts this repository's folder where the ledger says so: a work tree, of which a bare repository has others.
+func (n Notes) withRoot(text string) string {
+	if env, err := n.env(); err == nil && len(env.Roots) > 0 { // the error was told when the files were read
+		text = strings.ReplaceAll(text, notes.Root, env.Roots[0])
+	}
+	return text
+}
 
 // headingIn is what a section is called.
 func headingIn(source string) string {
