@@ -191,12 +191,7 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 		clean[n].At = now.Sections[i].At
 		g.addNote(&d, f, clean[n], &now.Sections[i], stamp.Private, private)
 	}
-	for _, source := range slices.Sorted(maps.Keys(had)) {
-		if !g.Notes.Sent && !stamp.Private {
-			break
-		}
-		g.purgeNote(&d, had[source].IDs, stamp.Private)
-	}
+	now.Sections = append(now.Sections, g.purgeGone(&d, f, own, had, stamp.Private)...)
 	if d.changed > 0 {
 		d.Subject = "notes of " + f.Agent + ": " + f.Name
 	}
@@ -207,9 +202,31 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 func sectionsOf(f transcript.NoteFile, text string, roots []string) []notes.Section {
 	all := notes.Split(f.Agent, f.Name, text, notes.Depth(f.Agent))
 	if f.Shared {
-		all = slices.DeleteFunc(all, func(s notes.Section) bool { return !notes.NamesFolder(s.Text, roots) })
+		isHere := transcript.InWorktrees(roots)
+		all = slices.DeleteFunc(all, func(s notes.Section) bool { return !isHere(notes.Folder(s.Text)) })
 	}
 	return all
+}
+
+// purgeGone purges the sections that a file held, but for those, which it returns, that it holds still of a folder that
+// is gone: a worktree was removed, its notes were not.
+func (g *collector) purgeGone(d *noteDraft, f transcript.NoteFile, text string, had map[string]NoteSection,
+	wasPrivate bool,
+) (kept []NoteSection) {
+	for _, s := range notes.Split(f.Agent, f.Name, text, notes.Depth(f.Agent)) {
+		if old, ok := had[s.Source]; ok && f.Shared {
+			if _, err := os.Stat(notes.Folder(s.Text)); errors.Is(err, fs.ErrNotExist) {
+				kept = append(kept, old)
+				delete(had, s.Source)
+			}
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(had)) {
+		if g.Notes.Sent || wasPrivate {
+			g.purgeNote(d, had[source].IDs, wasPrivate)
+		}
+	}
+	return kept
 }
 
 // addNote adds one section, in place of the memories that it replaces.

@@ -58,7 +58,8 @@ func (n Notes) files() (out []local, err error) {
 			l.own, l.others = notes.WithoutOthers(text)
 			l.sections = notes.Split(f.Agent, f.Name, l.own, notes.Depth(f.Agent))
 			if l.all = l.sections; f.Shared {
-				isOthers := func(s notes.Section) bool { return !notes.NamesFolder(s.Text, env.Roots) }
+				isHere := transcript.InWorktrees(env.Roots)
+				isOthers := func(s notes.Section) bool { return !isHere(notes.Folder(s.Text)) }
 				l.sections = slices.DeleteFunc(slices.Clone(l.all), isOthers)
 			}
 			if len(l.all) > 0 || l.others != "" {

@@ -121,24 +121,16 @@ func Parse(source string) (agent, file, heading string, ok bool) {
 	return agent, file, heading, ok && strings.HasSuffix(file, ".md")
 }
 
-// NamesFolder reports whether a section of notes of all repositories is of one of some folders alone, by the line that
-// Codex gives to each group: "applies_to: cwd=FOLDER; …".
-func NamesFolder(text string, folders []string) bool {
+// Folder is the folder of which a section of notes of all repositories is, by the line that Codex gives to each group:
+// "applies_to: cwd=FOLDER; …". What is no folder, as two are, is nowhere.
+func Folder(text string) string {
 	for line := range strings.Lines(text) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "applies_to:")
-		if !ok {
-			continue
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "applies_to:"); ok {
+			rest, _, _ = strings.Cut(rest, ";")
+			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "cwd="))
 		}
-		rest, _, _ = strings.Cut(rest, ";")
-		named := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "cwd="))
-		for _, f := range folders {
-			if named == f || strings.HasPrefix(named, f+"/") && !strings.ContainsAny(named, " ,") {
-				return true
-			}
-		}
-		return false
 	}
-	return false
+	return ""
 }
 
 // Root stands in the ledger for the folder of the repository, in notes of all repositories: it is another one on each

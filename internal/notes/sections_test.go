@@ -93,12 +93,12 @@ func TestWithoutRoots(t *testing.T) {
 	}
 }
 
-func TestNamesFolder(t *testing.T) {
-	const group = "# Task Group: x\nscope: y\napplies_to: cwd="
-	for text, want := range map[string]bool{
-		group + "/r; reuse_rule=z\n": true, group + "/r/sub; reuse_rule=z\n": true, group + "/rest; reuse_rule=z\n": false,
-		group + "/r, /other; reuse_rule=z\n": false, "# Task Group: /r\n": false, group + "all of /r; z\n": false,
+func TestFolder(t *testing.T) {
+	const group = "# Task Group: x\nscope: y\napplies_to: "
+	for text, want := range map[string]string{
+		group + "cwd=/r; reuse_rule=z\n": "/r", group + "/r/a b\n": "/r/a b", group + "cwd=/r, /other; z\n": "/r, /other",
+		"# Task Group: /r\n": "", group + "cwd=/r\napplies_to: cwd=/other\n": "/r",
 	} {
-		harness.Equal(t, text, want, notes.NamesFolder(text, []string{"/r"}))
+		harness.Equal(t, text, want, notes.Folder(text))
 	}
 }

@@ -30,7 +30,7 @@ import (
 type NoteFolder struct {
 	Agent string // claude-code
 	Dir   string
-	// Shared says that notes of other repositories lie there, too: then only sections that name a root count.
+	// Shared says that notes of other repositories lie there, too: then only sections count that name a folder in a work tree; see InWorktrees.
 	Shared bool
 }
 

@@ -130,6 +130,15 @@ func (p *places) mayConcern(dir string) bool {
 	return p.whereIs(dir) == inside || filepath.IsAbs(p.asLocalPath(dir)) && p.isAbove(dir)
 }
 
+// InWorktrees tells of a folder whether it stands in a work tree of a repository, as for a session that is begun there.
+func InWorktrees(roots []string) func(dir string) bool {
+	p := newPlaces(roots)
+	return func(dir string) bool {
+		_, err := os.Stat(p.asLocalPath(dir)) // of one that is gone nobody can tell whether it was another repository
+		return err == nil && p.whereIs(dir) == inside
+	}
+}
+
 // isAbove reports whether a worktree of this repository lies in a folder.
 func (p *places) isAbove(dir string) bool {
 	dir = p.resolve(filepath.Clean(p.asLocalPath(dir)))
