@@ -57,11 +57,12 @@ func (p Private) has(source, native string) bool {
 	return native != "" && slices.Contains(p.Sessions, session.NativeRef{Source: source, NativeID: native})
 }
 
-// SessionsNamed are the sessions with transcripts on this machine whose agent's ID is or begins with name.
+// SessionsNamed are the sessions with transcripts on this machine whose agent's ID is or begins with name, or
+// AGENT/ID is it.
 func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []session.NativeRef, err error) {
 	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
-		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); strings.HasPrefix(f.NativeID, name) &&
-			!slices.Contains(out, n) {
+		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); !slices.Contains(out, n) &&
+			(strings.HasPrefix(f.NativeID, name) || n.Source+"/"+n.NativeID == name) {
 			out = append(out, n)
 		}
 		return nil

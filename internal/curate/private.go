@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -70,26 +71,21 @@ func makePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	if err != nil {
 		return Moved{}, err
 	}
-	of, err := sessionsToMove(ctx, w, a, []*ledger.Ledger{private}, ids)
+	of, err := sessionsToMove(ctx, w, a, []*ledger.Ledger{private, a.Ledger}, ids)
 	if err != nil {
-		return Moved{}, asPublic(ctx, a, ids, err)
+		return Moved{}, err
+	}
+	kept, err := private.Sessions(ctx)
+	if err != nil {
+		return Moved{}, err
+	}
+	if err := of.refusePublic(a.Config.Private, kept); err != nil {
+		return Moved{}, err
 	}
 	if err := w.Machine().SetPrivate(ctx, false, of.named); err != nil {
 		return Moved{}, err
 	}
-	for id := range of.ids {
-		for up := range of.spawners(id) {
-			if name := sourceAndNativeID(of.all[up]); !of.ids[up] && slices.Contains(a.Config.Private, name) {
-				return Moved{}, fmt.Errorf("%s was begun by %s, which is private: undo that", sourceAndNativeID(of.all[id]), name)
-			}
-		}
-	}
 	for _, name := range of.named {
-		held := slices.ContainsFunc(slices.Collect(maps.Values(of.all)),
-			func(s session.Session) bool { return sourceAndNativeID(s) == name })
-		if !held && !slices.Contains(a.Config.Private, name) {
-			return Moved{}, fmt.Errorf("%s is not private", name)
-		}
 		if err := w.Repo.DropConfig(ctx, privateKey, name); err != nil {
 			return Moved{}, err
 		}
@@ -97,20 +93,24 @@ func makePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	return of.moveTo(ctx, w, private, a.Ledger)
 }
 
-// asPublic is an error about IDs that no private session has, or that the first of them means a session like any other.
-func asPublic(ctx context.Context, a workspace.Author, ids []string, err error) error {
-	held, failed := a.Ledger.Sessions(ctx)
-	natives := map[string]string{}
-	for id, s := range held {
-		natives[id] = s.NativeID
-	}
-	names := session.NewNames(natives)
-	for _, id := range ids {
-		if full, unknown := names.CompleteID(id); failed == nil && unknown == nil {
-			return fmt.Errorf("%s is not private", sourceAndNativeID(held[full]))
+// refusePublic is an error if one of the sessions that were asked for is not private, or is so because another one is
+// by which it was begun.
+func (m moving) refusePublic(configured []string, kept map[string]session.Session) error {
+	for id := range m.ids {
+		for up := range m.spawners(id) {
+			if name := sourceAndNativeID(m.all[up]); !m.ids[up] && slices.Contains(configured, name) {
+				return fmt.Errorf("%s was begun by %s, which is private: undo that", sourceAndNativeID(m.all[id]), name)
+			}
 		}
 	}
-	return err
+	for _, name := range m.named {
+		held := slices.ContainsFunc(slices.Collect(maps.Values(kept)),
+			func(s session.Session) bool { return sourceAndNativeID(s) == name })
+		if !held && !slices.Contains(configured, name) {
+			return fmt.Errorf("%s is not private", name)
+		}
+	}
+	return nil
 }
 
 // AuthorWithLedgerOf is the author with the private ledger in place of the usual one if only the private ledger holds
@@ -159,14 +159,14 @@ func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	}
 	names := session.NewNames(natives)
 	for _, id := range ids {
-		full, err := names.CompleteID(id)
+		full, err := out.completeName(names, id)
 		switch {
 		case errors.Is(err, session.ErrNoID):
-			n, err := findUncaptured(ctx, w, a, id)
+			name, err := findUncaptured(ctx, w, a, id)
 			if err != nil {
 				return out, err
 			}
-			out.named = append(out.named, n.Source+"/"+n.NativeID)
+			out.named = append(out.named, name)
 			continue
 		case err != nil:
 			return out, err
@@ -183,6 +183,16 @@ func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 		}
 	}
 	return out, nil
+}
+
+// completeName is CompleteID, which also takes a session as the command prints it and the setting names it: AGENT/ID.
+func (m moving) completeName(names session.Names, name string) (string, error) {
+	for id, s := range m.all {
+		if sourceAndNativeID(s) == name {
+			return id, nil
+		}
+	}
+	return names.CompleteID(name)
 }
 
 // spawners are the sessions by which one was begun, by whatever number of steps.
@@ -221,19 +231,28 @@ func (m moving) moveTo(ctx context.Context, w *workspace.Workspace, from, to *le
 	return out, errors.Join(undone, ForgetCaches(ctx, w))
 }
 
-// findUncaptured is the one session whose transcript is here, and whose agent calls it by a name.
-func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author,
-	name string,
-) (session.NativeRef, error) {
-	found, err := w.Previewer(a).SessionsNamed(ctx, name)
+// findUncaptured is the one session, as AGENT/ID, whose transcript is here or which is known to be private, and whose
+// agent calls it by a name.
+func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Author, name string) (string, error) {
+	refs, err := w.Previewer(a).SessionsNamed(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, n := range refs {
+		found = append(found, n.Source+"/"+n.NativeID)
+	}
+	for _, known := range a.Config.Private {
+		_, native, _ := strings.Cut(known, "/")
+		if (known == name || strings.HasPrefix(native, name)) && !slices.Contains(found, known) {
+			found = append(found, known)
+		}
+	}
 	switch {
-	case err != nil:
-		return session.NativeRef{}, err
 	case len(found) == 0 || len(name) < session.MinPrefix:
-		return session.NativeRef{}, fmt.Errorf("%q is no session of yours here, neither in your ledger nor in a transcript",
-			name)
+		return "", fmt.Errorf("%q is no session of yours here, neither in your ledger nor in a transcript", name)
 	case len(found) > 1:
-		return session.NativeRef{}, fmt.Errorf("%q is the beginning of %d sessions: give more of it", name, len(found))
+		return "", fmt.Errorf("%q is the beginning of %d sessions: give more of it", name, len(found))
 	}
 	return found[0], nil
 }
