@@ -79,10 +79,34 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 		out.Failed = append(out.Failed, noTurnError(out.Results[0], *turn))
 	}
 	out.AsOf, out.Notice = m.AsOf, m.Notice
+	if err == nil {
+		err = m.countSent(ctx, out.Results)
+	}
 	if err == nil && q.Around > 0 {
 		err = out.readTexts(ctx, m.DB, m.w.Repo, q)
 	}
 	return out, err
+}
+
+// countSent counts what remotes are known to have of private sessions.
+func (m *Moment) countSent(ctx context.Context, hits []result.Hit) error {
+	if !slices.ContainsFunc(hits, func(h result.Hit) bool { return h.Private }) {
+		return nil
+	}
+	unsent, err := unsentCommits(ctx, m.w.Repo)
+	if err != nil {
+		return err
+	}
+	for i, h := range hits {
+		if !h.Private {
+			continue
+		}
+		hits[i].Sent, err = db.TurnsSent(ctx, m.DB, h.ID, func(c string) bool { return unsent[git.OID(c)] })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noTurnError is why a link to a turn shows none.

@@ -29,6 +29,7 @@ type Moment struct {
 	index      *materialize.Materializer
 	w          *workspace.Workspace
 	unverified []string                      // is barred because nobody known signed it; nil: nothing
+	private    []string                      // is barred because it is private; nil: nothing
 	records    func() (*records.View, error) // waits for them; nil where they are not asked for
 	release    func() error                  // lets what is done in the background go on; nil: nothing was held
 }
@@ -69,11 +70,27 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	return out, out.barForbidden(ctx, o.Reader)
 }
 
-// barForbidden leaves out what a reader may not see.
+// barForbidden leaves out what a reader may not see, and marks what the settings name as private: the index itself
+// knows that of what was never sent.
 func (m *Moment) barForbidden(ctx context.Context, reader gate.Reader) error {
 	conf, err := m.w.Settings()
-	if err != nil || !conf.OnlyVerified || !gate.RulesFor(reader).Verified {
+	if err != nil {
 		return err
+	}
+	if err := m.MarkPrivate(ctx, conf.Private); err != nil {
+		return err
+	}
+	rules := gate.RulesFor(reader)
+	if rules.Public || m.w.Public {
+		if m.private, err = db.PrivateIDs(ctx, m.DB); err == nil {
+			err = m.Bar(ctx, m.private)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !conf.OnlyVerified || !rules.Verified {
+		return nil
 	}
 	return m.barUnverified(ctx)
 }
@@ -107,10 +124,19 @@ func (m *Moment) listUnverified(ctx context.Context) (ids []string, err error) {
 var errUnverified = advice.New("no key of its author is known to have signed it",
 	`"git config rekal.require" says whether agents are told of it`)
 
-// explainLeftOut says why something is not shown: what rekal.require leaves out is not purged.
+// ErrPrivate is why something is not shown to whom it may be given away.
+var ErrPrivate = errors.New("it is private, and not given away")
+
+// explainLeftOut says why something is not shown: what rekal.require leaves out is not purged, nor is what is private.
 func (m *Moment) explainLeftOut(err error) error {
-	if purged := (*PurgedError)(nil); errors.As(err, &purged) && slices.Contains(m.unverified, purged.ID) {
+	purged := (*PurgedError)(nil)
+	switch {
+	case !errors.As(err, &purged):
+		return err
+	case slices.Contains(m.unverified, purged.ID):
 		return fmt.Errorf("%q: %w", purged.ID, errUnverified)
+	case slices.Contains(m.private, purged.ID):
+		return fmt.Errorf("%q: %w", purged.ID, ErrPrivate)
 	}
 	return err
 }

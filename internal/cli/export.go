@@ -176,7 +176,8 @@ func (c *exportOptions) exportJSON(ctx context.Context, app *App, w *workspace.W
 	}
 	for _, r := range records {
 		if r.From != nil && len(conf.Private) > 0 {
-			if _, err := names.CompleteID(r.From.Session); err != nil { // it is of a private session
+			id, err := names.CompleteID(r.From.Session)
+			if err != nil || slices.Contains(at.Barred(), id) { // it is of a private session
 				continue
 			}
 		}

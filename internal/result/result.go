@@ -244,6 +244,7 @@ type Hit struct {
 	Stale   []File `json:"-"`
 	Purged  bool   `json:"purged,omitempty"`  // only where purged ones were asked for
 	Private bool   `json:"private,omitempty"` // it is never sent, or the rest of it is not
+	Sent    int    `json:"sent,omitempty"`    // turns of a private session that a remote is known to have
 
 	// Of a record, whose snippet is what mattered of the output:
 	Session     string `json:"session,omitempty"`     // in which an agent ran the command; with Turn and Source

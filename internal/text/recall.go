@@ -240,7 +240,11 @@ func remarksOn(h result.Hit, why bool) []string {
 		purged = strings.TrimPrefix(purged+", taken back", ", ")
 	}
 	if h.Private {
-		purged = strings.TrimPrefix(purged+", private: it is never sent", ", ")
+		never := "private: it is never sent"
+		if h.Sent > 0 {
+			never = fmt.Sprintf("private: what is new is never sent; %s sent before", session.CountNoun(h.Sent, "turn"))
+		}
+		purged = strings.TrimPrefix(purged+", "+never, ", ")
 	}
 	alike := ""
 	if h.Alike > 0 {

@@ -151,4 +151,13 @@ func TestVisitorSeesTheRemote(t *testing.T) {
 	if said := v.Any("file?path=src/auth/jwt.go"); !strings.Contains(said, "ParseInLocation") {
 		t.Errorf("the file as the remote has it:\n%s", said)
 	}
+
+	// what was sent and became private later is not shown, as long as it is private
+	const name = "claude-code/4d1c0f5e-0003-4000-8000-000000000003" // Fix JWT expiry
+	for _, how := range []string{"--add", "--unset"} {
+		w.Git(w.Dir, "config", how, "rekal.private", name)
+		if said := v.Any("?q=Frankfurt"); strings.Contains(said, "Fix JWT expiry") == (how == "--add") {
+			t.Errorf("config %s rekal.private %s:\n%s", how, name, said)
+		}
+	}
 }

@@ -333,7 +333,7 @@ func (s *Site) describe(err error) string {
 	var unclear *nouns.AmbiguousError
 	var usage *ask.UsageError
 	switch {
-	case errors.Is(err, nouns.ErrNoID):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, ask.ErrPrivate):
 		return "No session and no memory here has this ID."
 	case errors.As(err, new(*ask.PurgedError)):
 		return "This was purged, so it is not shown."
@@ -355,8 +355,8 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, ask.ErrNoFile),
-		errors.Is(err, errNoPage):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, ask.ErrPrivate), errors.Is(err, git.ErrNotFound),
+		errors.Is(err, ask.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.Is(err, errNoRights):
 		return http.StatusForbidden

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -51,7 +52,7 @@ func (w *Workspace) Embed(ctx context.Context, c config.Embed, embedding Embeddi
 		}
 		defer client.Close()
 		ready := false
-		e.Model, e.Batch, e.Leave = client.StorageName(), client.Batch(), db.PrivateIDs
+		e.Model, e.Batch, e.Leave = client.StorageName(), client.Batch(), w.privateIDs
 		e.Vectors = func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
 				failed = client.Ready(ctx, embedding.Insist)
@@ -211,11 +212,25 @@ func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
 	return w.Records().Embed(ctx, filepath.Join(w.RekalDir(), "lock.embed"), e)
 }
 
+// privateIDs are the sessions that an index knows as private, and those that the settings name.
+func (w *Workspace) privateIDs(ctx context.Context, q db.Querier) ([]string, error) {
+	conf, err := w.Settings()
+	if err != nil {
+		return nil, err
+	}
+	held, err := db.PrivateIDs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	named, err := db.SessionsNamed(ctx, q, conf.Private)
+	return slices.Concat(held, named), err
+}
+
 // privateRecords are the records of private sessions, by their keys in the index of records.
 func (w *Workspace) privateRecords(ctx context.Context, _ db.Querier) (keys []string, err error) {
 	var private []string
 	err = w.WithIndex(ctx, func(r *materialize.Reader) (err error) {
-		private, err = db.PrivateIDs(ctx, r.DB)
+		private, err = w.privateIDs(ctx, r.DB)
 		return err
 	})
 	if err != nil {

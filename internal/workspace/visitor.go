@@ -74,7 +74,7 @@ func (w *Workspace) makeCopy(dir string) error {
 
 // copiedSettings are the settings of this clone that count in a copy, too.
 func copiedSettings(key string) bool {
-	return strings.HasPrefix(key, "gpg.") || key == "rekal.require" || key == "rekal.ignore"
+	return strings.HasPrefix(key, "gpg.") || key == "rekal.require" || key == "rekal.ignore" || key == "rekal.private"
 }
 
 func (w *Workspace) updateCopy(ctx context.Context, dir, remote string, conf config.Config) error {
@@ -114,6 +114,13 @@ func (w *Workspace) updateCopy(ctx context.Context, dir, remote string, conf con
 	set, err := repo.Config(ctx)
 	if err != nil {
 		return err
+	}
+	for key := range set {
+		if _, counts := settings[key]; !counts && copiedSettings(key) {
+			if _, err := repo.UnsetConfig(ctx, key); err != nil {
+				return err
+			}
+		}
 	}
 	for key, values := range settings {
 		if slices.Equal(set[key], values) {

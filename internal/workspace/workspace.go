@@ -107,8 +107,8 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 		repo.Close()
 		return nil, fmt.Errorf("workspace: %q: %w", p.Dir, git.ErrNotRepository)
 	}
-	settings := func() (config.Config, error) { return config.Read(ctx, repo, p.Env) }
-	w := &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}
+	w := &Workspace{Process: p, Repo: repo}
+	w.settings = sync.OnceValues(func() (config.Config, error) { return w.readConfig(ctx) })
 	repo.TrustIf(sync.OnceValue(w.isSetUpByUser))
 	if err := w.openPrivate(ctx); err != nil {
 		p.Warn(err)
