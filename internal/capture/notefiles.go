@@ -27,8 +27,9 @@ import (
 // a file holds says the state; without it, a text that the ledger holds under the same name is not stored again.
 //
 // While nobody has agreed to send notes, they go to the ledger that is never sent, and so do those of a file that a
-// private session wrote to. What was written during a pause is left out: by the time of the file, and as a later text may
-// give that another time, by what the sections said when the pause ended (NotesSince). A file with a conflict waits.
+// private session wrote to. What was written during a pause is left out: by the time of the file, and as a later text
+// may give that another time, by what the sections said when the pause ended (NotesSince). A file with a conflict
+// waits.
 
 // Notes says what becomes of notes.
 type Notes struct {

@@ -96,7 +96,8 @@ func (d *DB) LastFailure(ctx context.Context) (id string, call session.ToolCall,
 	return id, call, at, err
 }
 
-// PassedLast reports whether a session ran a command without a failure when it ran it last. cmd is cut as calls have it.
+// PassedLast reports whether a session ran a command without a failure when it ran it last. cmd is cut as calls have
+// it.
 func (d *DB) PassedLast(ctx context.Context, id, cmd string) (passed bool, err error) {
 	err = query(ctx, d, `SELECT coalesce((SELECT NOT failed FROM tool_calls WHERE session = ? AND cmd = ? ORDER BY i DESC LIMIT 1), 0)`,
 		id, cmd).one(&passed)

@@ -30,7 +30,8 @@ import (
 type NoteFolder struct {
 	Agent string // claude-code
 	Dir   string
-	// Shared says that notes of other repositories lie there, too: then only sections count that name a folder in a work tree; see InWorktrees.
+	// Shared says that notes of other repositories lie there, too: then only sections count that name a folder in a work
+	// tree; see InWorktrees.
 	Shared bool
 }
 
