@@ -172,23 +172,28 @@ func turnPlaces(turns []session.Turn) map[turnPlace]session.Turn {
 	return out
 }
 
-// Apply replaces the texts of a stored session, and counts those that changed.
-func (r Reredacted) Apply(s *session.Session) (n int) {
+// Apply replaces the texts of a stored session, and counts the places that are taken out, and that are back.
+func (r Reredacted) Apply(s *session.Session) (taken, back int) {
+	replace := func(text *string, now string) {
+		if *text != now {
+			out, in := session.CountRedacted(*text, now)
+			taken, back, *text = taken+out, back+in, now
+		}
+	}
 	if r.Title != "" && s.Title != "" && session.OtherwiseRedacted(s.Title, r.Title) {
-		s.Title = r.Title
-		n++
+		replace(&s.Title, r.Title)
 	}
 	for i := range s.Turns {
 		if now, ok := r.Turns[s.Turns[i].Index]; ok {
-			s.Turns[i].Content = now
-			n++
+			replace(&s.Turns[i].Content, now)
 		}
 	}
 	for i := range s.ToolCalls {
 		if now, ok := r.Calls[s.ToolCalls[i].Index]; ok {
-			s.ToolCalls[i].Path, s.ToolCalls[i].Cmd, s.ToolCalls[i].Terms = now.Path, now.Cmd, now.Terms
-			n++
+			replace(&s.ToolCalls[i].Path, now.Path)
+			replace(&s.ToolCalls[i].Cmd, now.Cmd)
+			s.ToolCalls[i].Terms = now.Terms
 		}
 	}
-	return n
+	return taken, back
 }

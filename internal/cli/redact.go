@@ -58,8 +58,8 @@ func (c *redactOptions) run(ctx context.Context, app *App) error {
 		}
 		said := "the ledger is as today's redaction makes it"
 		if out.Tip != out.Old {
-			said = fmt.Sprintf("redacted again: %s changed as in the transcript, %s taken out: rewrote %s of %s",
-				session.CountNoun(out.Retold, "text"), session.CountNoun(out.Places, "place"),
+			said = fmt.Sprintf("redacted again: %s taken out, %s brought back: rewrote %s of %s",
+				session.CountNoun(out.Places, "place"), session.CountNoun(out.Back, "place"),
 				session.CountNoun(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
 		}
 		return app.finishRewrite(ctx, w, author, out, said)

@@ -73,11 +73,12 @@ func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author
 	}
 	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{
 		Redactor: c.Redactor, Pushed: pushed,
-		Retell: func(e *session.Entry) (n int) {
+		Retell: func(e *session.Entry) (taken, back int) {
 			for i := range e.Sessions {
-				n += sessions[e.Sessions[i].ID].Apply(&e.Sessions[i])
+				out, in := sessions[e.Sessions[i].ID].Apply(&e.Sessions[i])
+				taken, back = taken+out, back+in
 			}
-			return n
+			return taken, back
 		},
 	})
 	if err != nil {

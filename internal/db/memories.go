@@ -78,7 +78,7 @@ func (d *DB) MemoriesOf(ctx context.Context, ids []string) ([]MemoryRow, error) 
 }
 
 // TitlesOfRejected reads the titles of the sessions and memories that some memories reject, by ID, without what is
-// purged.
+// purged, or private: what says so is sent.
 func (d *DB) TitlesOfRejected(ctx context.Context, all []MemoryRow) (map[string]string, error) {
 	var ids []string
 	for _, m := range all {
@@ -90,7 +90,7 @@ func (d *DB) TitlesOfRejected(ctx context.Context, all []MemoryRow) (map[string]
 		return nil, nil
 	}
 	return readMap[string, string](query(ctx, d, `SELECT session, title FROM facets WHERE title IS NOT NULL
-		AND session IN (SELECT value FROM json_each(?)) AND session NOT IN (SELECT id FROM purged)`, ids))
+		AND session IN (SELECT value FROM json_each(?)) AND session NOT IN (SELECT id FROM purged UNION SELECT id FROM private)`, ids))
 }
 
 // NoteRow is a version of a section of an agent's notes.

@@ -68,9 +68,10 @@ type Scrub struct {
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
 	Unsent   bool             // what a remote is known to hold stays
-	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to
-	// every entry, and one in which it takes something out changes, too. nil: only Targets count.
-	Retell func(e *session.Entry) int
+	// Retell changes what an entry says of sessions, and counts the places that it takes out and those that it brings
+	// back. Then the redactor is applied to every entry, and one in which it takes something out changes, too. nil: only
+	// Targets count.
+	Retell func(e *session.Entry) (taken, back int)
 }
 
 // Scrubbed says what a Scrub has done.
@@ -80,8 +81,8 @@ type Scrubbed struct {
 	Turns    int       // whose text was
 	Calls    int       // tool calls whose path or command was
 	Memories int       // whose text was
-	Retold   int       // texts that Retell changed
-	Places   int       // what the redactor took out of the rest
+	Places   int       // what Retell and the redactor took out
+	Back     int       // what Retell brought back
 	Commits  int       // of the ledger, whose segments were replaced
 	Remotes  []string  // that are known to hold what was taken out, now or by an earlier scrub
 	Former   []git.OID // the tips that lead to what is gone: here, and as Remotes were last seen
@@ -185,7 +186,7 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 // RedactUnsent redacts again what no remote is known to hold, and reads nothing else. What it takes out leaves a
 // record, as with Scrub.
 func (l *Ledger) RedactUnsent(ctx context.Context, by *redact.Redactor) (Scrubbed, error) {
-	return l.Scrub(ctx, Scrub{Redactor: by, Unsent: true, Retell: func(*session.Entry) int { return 0 }})
+	return l.Scrub(ctx, Scrub{Redactor: by, Unsent: true, Retell: func(*session.Entry) (int, int) { return 0, 0 }})
 }
 
 // scrubber is one Scrub under way.
@@ -301,12 +302,12 @@ func (w *scrubber) redactAgain(ctx context.Context, rewrite *rewriter, c Commit,
 	subject := e.Subject
 	defer func() { e.Subject = subject }() // no record says what became of a subject, so it stays
 	e.Subject = ""
-	n := w.Retell(e)
+	taken, back := w.Retell(e)
 	clean, report, err := w.Redactor.Apply(ctx, *e)
-	if err != nil || n+len(report.Marks) == 0 {
+	if err != nil || taken+back+len(report.Marks) == 0 {
 		return nil, false, err
 	}
-	w.out.Retold, w.out.Places = w.out.Retold+n, w.out.Places+len(report.Marks)
+	w.out.Places, w.out.Back = w.out.Places+taken+len(report.Marks), w.out.Back+back
 	w.commits++
 	parts, err := segment.Encode(clean)
 	if errors.Is(err, segment.ErrUnknown) {

@@ -373,15 +373,15 @@ func TestScrubsReachTheOtherMachine(t *testing.T) {
 		kept  []int  // turns of the leaky session
 		notes []int  // marks of it
 	}{
-		{"redacted again", ledger.Scrub{Redactor: harness.Redactor(), Retell: func(e *session.Entry) (n int) {
+		{"redacted again", ledger.Scrub{Redactor: harness.Redactor(), Retell: func(e *session.Entry) (taken, back int) {
 			for _, s := range e.Sessions {
 				for i := range s.Turns {
 					if s.ID == leaky && strings.Contains(s.Turns[i].Content, secret) {
-						s.Turns[i].Content, n = "use [REDACTED:other] for "+leaky, n+1
+						s.Turns[i].Content, taken = "use [REDACTED:other] for "+leaky, taken+1
 					}
 				}
 			}
-			return n
+			return taken, 0
 		}}, `"content":"use ` + secret + " for " + leaky, []int{0, 1}, []int{1, 2}},
 		{
 			"forgotten",

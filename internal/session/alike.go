@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -50,6 +51,52 @@ func withoutRuleNames(s string) string {
 		s = s[i+len(marker):]
 		s = s[strings.IndexByte(s, ']')+1:]
 	}
+}
+
+// CountRedacted counts the places of a text that redaction takes out now and did not before, and those that it leaves
+// now, at least one of either: a text may have both.
+func CountRedacted(before, now string) (taken, back int) {
+	was, is := wordsOutsideMarks(before), wordsOutsideMarks(now)
+	more := countMarks(now) - countMarks(before)
+	if lacksAny(is, was) {
+		taken = max(1, more)
+	}
+	if lacksAny(was, is) {
+		back = max(1, -more)
+	}
+	if taken+back == 0 { // signs alone
+		taken, back = max(more, 0), max(-more, 0)
+	}
+	return taken, max(back, 1-taken)
+}
+
+// wordsOutsideMarks counts the words of a text, without its marks.
+func wordsOutsideMarks(s string) map[string]int {
+	s = strings.ReplaceAll(withoutRuleNames(s), marker, " ")
+	for _, m := range []string{private, excluded} {
+		s = strings.ReplaceAll(s, m, " ")
+	}
+	out := map[string]int{}
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		out[word]++
+	}
+	return out
+}
+
+func lacksAny(in, of map[string]int) bool {
+	for word, n := range of {
+		if in[word] < n {
+			return true
+		}
+	}
+	return false
+}
+
+func countMarks(s string) (n int) {
+	for _, m := range []string{marker, private, excluded} {
+		n += strings.Count(s, m)
+	}
+	return n
 }
 
 // HasMark reports whether redaction took something out of a text.
