@@ -299,14 +299,20 @@ type NoteKept struct {
 	New     bool
 }
 
-// keptNotes are the sections that the files hold, as a capture has planned it.
-func (g *collector) keptNotes(before map[string]NoteFile) (out []NoteKept) {
+// keptNotes are the sections that the files hold, as a capture has planned it. New is what it would store.
+func (g *collector) keptNotes(drafts []session.Entry) (out []NoteKept) {
+	fresh := map[string]bool{}
+	for _, d := range drafts {
+		for _, m := range d.Memories {
+			fresh[m.ID] = true
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(g.st.Notes)) {
 		f := g.st.Notes[path]
 		for _, s := range f.Sections {
-			isSame := func(o NoteSection) bool { return slices.Equal(o.IDs, s.IDs) }
 			if len(s.IDs) > 0 {
-				out = append(out, NoteKept{s.Source, f.Private, !slices.ContainsFunc(before[path].Sections, isSame)})
+				isNew := slices.ContainsFunc(s.IDs, func(id string) bool { return fresh[id] })
+				out = append(out, NoteKept{s.Source, f.Private, isNew})
 			}
 		}
 	}

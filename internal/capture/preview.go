@@ -48,7 +48,6 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	} else {
 		drafts, err = g.planCapture(ctx, via, nil)
 	}
-	before := g.st.Notes
 	if drafts, err = g.withNotes(ctx, drafts, err); err != nil {
 		return Preview{}, err
 	}
@@ -56,7 +55,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 		g.out.Warnings = append(g.out.Warnings, g.edits.failed)
 	}
 	out, err := g.preview(ctx, drafts)
-	out.Notes = g.keptNotes(before)
+	out.Notes = g.keptNotes(drafts)
 	return out, err
 }
 
