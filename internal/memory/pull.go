@@ -359,12 +359,27 @@ func (n Notes) patch(ctx context.Context, pairs []pair) (string, error) {
 		return "", nil
 	}
 	cmd := n.W.Repo.Command(ctx, "-c", "core.quotePath=false", "diff", "--no-index", "--no-color", "--no-ext-diff",
-		"--no-prefix", "a", "b")
+		"--no-renames", "--no-prefix", "a", "b")
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(dir, "none"), "GIT_CEILING_DIRECTORIES="+dir)
 	out, err := cmd.Output()
 	if len(out) > 0 || err == nil {
-		return session.PlainText(string(out)), nil
+		return session.PlainText(nameBothSides(string(out))), nil
 	}
 	return "", fmt.Errorf("memory: git diff: %w", err)
+}
+
+// nameBothSides has the first line of each file name a/ and b/: git takes the side that is there for both.
+func nameBothSides(patch string) string {
+	const begin = "diff --git "
+	var b strings.Builder
+	for line := range strings.Lines(patch) {
+		names, _ := strings.CutPrefix(line, begin)
+		if name := names[:(len(names)-1)/2]; line == begin+name+" "+name+"\n" {
+			at := strings.IndexByte(name, '/') - 1 // it may be quoted
+			line = begin + name[:at] + "a" + name[at+1:] + " " + name[:at] + "b" + name[at+1:] + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
