@@ -124,7 +124,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 			for _, d := range m.details {
 				detail := piece{seq: d.seq, text: truncate(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
 				// the first lines behind each failure come before further ones of any
-				if g.kind < fault || d.depth > 4 && !saysValue(d.text) {
+				if g.kind < fault || d.depth > 4 && !saysValue(d.text) && !isPythonFrame(strings.TrimLeft(d.text, " |")) {
 					detail.rank, detail.free = rankDetail+d.depth, true
 				}
 				out = append(out, detail)
@@ -173,7 +173,12 @@ func (k *keeper) headAndTail(grave bool) (out []entry) {
 			out = append(out, e)
 		}
 	}
-	return append(out, k.head[:min(head, len(k.head))]...)
+	for _, e := range k.head[:min(head, len(k.head))] {
+		if !isLibrary(e.text) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // foldMarks are marks that name the lines of a group that are not shown whole, some in each mark.

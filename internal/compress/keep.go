@@ -236,6 +236,9 @@ func (k *keeper) group(e entry, lineKind kind) {
 	}
 	switch {
 	case g.texts[sum]: // it stands there
+		if strings.HasPrefix(e.text, pythonTrace) { // but other frames follow
+			k.at = &g.members[len(g.members)-1]
+		}
 	case len(g.members) < keptLinesPerGroup(lineKind) && k.reserveBytes(e.text):
 		g.members = append(g.members, groupLine{entry: withOwnText(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]

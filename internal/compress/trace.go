@@ -7,7 +7,12 @@ import "strings"
 type trace struct {
 	language   language
 	goroutines int
+	library    []entry // of Python: the frame before this line, if it is of a library
+	frameAt    int     // how far that is indented
 }
+
+// pythonTrace begins a trace of Python.
+const pythonTrace = "Traceback (most recent call last):"
 
 type language uint8
 
@@ -19,14 +24,17 @@ const (
 	rust
 )
 
-func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
+func (t *trace) line(text string, s scanned, k *keeper) (kind, bool) {
+	if t.language == python && t.isOfLibrary(text, k) {
+		return noise, true
+	}
 	switch {
 	case text == "" && t.language != nowhere:
 		if t.language != golang && t.language != rust {
 			t.language = nowhere
 		}
 		return detail, true
-	case startsWithAny(text, "Traceback (most recent call last):", "  + Exception Group Traceback"):
+	case startsWithAny(text, pythonTrace, "  + Exception Group Traceback"):
 		t.language = python
 		return fault, true
 	case startsWithAny(text, "The above exception was the direct cause", "During handling of the above exception"):
@@ -89,6 +97,45 @@ func (t *trace) frame(text string) (kind, bool) {
 		return detail, true
 	}
 	return ordinary, false
+}
+
+// isOfLibrary reports whether a line is of a frame that is not the reader's own. The last frame of a trace says where it
+// was thrown: that one is kept.
+func (t *trace) isOfLibrary(text string, k *keeper) bool {
+	bare := strings.TrimLeft(text, " |")
+	at := len(text) - len(bare)
+	isFrame := isPythonFrame(bare)
+	switch {
+	case isFrame && isLibrary(bare):
+		t.library, t.frameAt = t.library[:0], at
+	case len(t.library) == 0 || isFrame:
+		t.library = t.library[:0]
+		return false
+	case at <= t.frameAt:
+		for _, e := range t.library {
+			k.addDetail(e)
+		}
+		t.library = t.library[:0]
+		return false
+	}
+	if len(t.library) < 2 { // its place and its first line
+		t.library = append(t.library, withOwnText(entry{seq: k.seq, text: text, mute: k.mute, hasText: true}))
+	}
+	return true
+}
+
+// isPythonFrame reports whether a line is the place of a frame.
+func isPythonFrame(bare string) bool {
+	return strings.HasPrefix(bare, `File "`) && strings.Contains(bare, `", line `)
+}
+
+// isLibrary reports whether a frame is of Python itself, or of a package that was installed.
+func isLibrary(frame string) bool {
+	file, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimLeft(frame, " |"), `File "`), `"`)
+	file = strings.ReplaceAll(file, `\`, "/")
+	_, behind, _ := strings.Cut(file, "/lib/python")
+	return startsWithAny(file, "<frozen ", "/usr/lib/", "/usr/lib64/") || countDigits(behind) > 0 ||
+		strings.Contains(file, "/site-packages/") || strings.Contains(file, "/dist-packages/")
 }
 
 // isFrame reports whether a line of a Go trace is a function, its place, or a note between goroutines.
