@@ -142,8 +142,9 @@ func (m *Moment) Reopen(ctx context.Context) error {
 	if err := m.Reader.Close(); err != nil {
 		return errors.Join(err, index.Close())
 	}
+	barred := m.Barred()
 	m.Reader = index
-	return nil
+	return errors.Join(m.Bar(ctx, barred), m.barForbidden(ctx, m.reader))
 }
 
 // Lines reads the lines of a file as history.FileLines does: as the file is now, or as it was in the moment's code

@@ -28,6 +28,7 @@ type Moment struct {
 	*materialize.Reader
 	index      *materialize.Materializer
 	w          *workspace.Workspace
+	reader     gate.Reader
 	unverified []string                      // is barred because nobody known signed it; nil: nothing
 	private    []string                      // is barred because it is private; nil: nothing
 	records    func() (*records.View, error) // waits for them; nil where they are not asked for
@@ -58,7 +59,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &Moment{Past: past, index: m, w: w, release: w.HoldBackgroundWork(ctx)}
+	out := &Moment{Past: past, index: m, w: w, reader: o.Reader, release: w.HoldBackgroundWork(ctx)}
 	if o.Records && past.Text == "" {
 		out.records = beginRecords(ctx, w)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,11 @@ func (c *privateOptions) moveLedgers(ctx context.Context, app *App, w *workspace
 	app.printDone("%s: %s; moved %s, %s", became, strings.Join(out.Names, ", "),
 		session.CountNoun(len(out.Sessions), "session"), session.CountNoun(out.Turns, "turn"))
 	if out.Sent > 0 {
+		for i, id := range c.ids { // other commands take no AGENT/ID
+			if slices.Contains(out.Names, id) {
+				_, c.ids[i], _ = strings.Cut(id, "/")
+			}
+		}
 		app.hint(fmt.Sprintf(`%s were sent before and can't be taken back: "git rekal purge %s" hides them, "git rekal scrub --pushed" takes their texts out`,
 			session.CountNoun(out.Sent, "turn"), strings.Join(c.ids, " ")))
 	}

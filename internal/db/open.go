@@ -362,8 +362,17 @@ func (d *DB) IsStillAtPath() bool {
 	return err == nil && (d.file == nil || os.SameFile(d.file, now))
 }
 
-// Reopen is another reader of what stands at the same path, which may have moved on.
-func (d *DB) Reopen(ctx context.Context) (*DB, error) { return Open(ctx, d.path, ReadOnly) }
+// Reopen is another reader of what stands at the same path, which may have moved on. What is barred stays so.
+func (d *DB) Reopen(ctx context.Context) (*DB, error) {
+	out, err := Open(ctx, d.path, ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	if err := out.Bar(ctx, d.barred); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
+}
 
 // Copy is a copy of the database in memory, to be written to, in the state that this reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {

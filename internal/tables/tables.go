@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
@@ -79,14 +80,19 @@ func mayRemake(err error) bool {
 		func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// stateOf tells apart what a database was made of: the state of the index, and the tables of this version. That of the
-// search, which changes while vectors are made in the background, counts only where vectors do.
+// stateOf tells apart what a database was made of: the state of the index, what its reader may not see, and the
+// tables of this version. That of the search, which changes while vectors are made in the background, counts only
+// where vectors do.
 func stateOf(ctx context.Context, kind materialize.SQLFile, from *db.DB, vectors bool) (string, error) {
 	at, err := db.Cursor(ctx, from)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]any{kind, version(), at})
+	parts := []any{kind, version(), at}
+	if barred := from.Barred(); len(barred) > 0 {
+		parts = append(parts, sha256.Sum256([]byte(strings.Join(barred, " "))))
+	}
+	text, err := json.Marshal(parts)
 	if err != nil || !vectors {
 		return string(text), err
 	}
