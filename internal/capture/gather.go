@@ -57,6 +57,7 @@ type collector struct {
 	editsLost     bool                           // some edits could not be kept
 	examined      []git.OID                      // see state.Examined
 	reflogs       map[string]history.ReflogMark  // see state.Reflogs
+	noteFolders   []transcript.NoteFolder        // see noteCommands; nil until it is asked
 	newBytes      int                            // bytes of text in fresh
 	told          map[string][]transcript.Commit // by sessionKey: commits that sessions' commands made, as new records say
 	running       map[string]bool                // by sessionKey: the last call has no result
@@ -332,6 +333,7 @@ func (g *collector) addSessions(ctx context.Context, r *reading, others bool) er
 		if s.ActorType = g.actor(s.ActorType); s.ActorType == session.ActorAgent {
 			s.AgentID = cmp.Or(s.AgentID, s.Agent)
 		}
+		g.noteCommands(s)
 		if err := g.addNew(ctx, r, s); err != nil {
 			return err
 		}

@@ -433,33 +433,6 @@ func (c *Capturer) redactMemories(ctx context.Context, all []session.Memory) ([]
 	return all, nil
 }
 
-// isNotePrivate reports whether a file's notes are not to be sent.
-func (g *collector) isNotePrivate(path string, was bool) bool {
-	return was || !g.Notes.Sent || g.isWrittenPrivately(path)
-}
-
-// isWrittenPrivately reports whether a private session is known to have written to a file.
-func (g *collector) isWrittenPrivately(path string) bool {
-	if len(g.Private.Sessions) == 0 {
-		return false
-	}
-	private := g.privateIDs()
-	short := path
-	if rest, ok := strings.CutPrefix(path, g.Home+"/"); ok && g.Home != "" {
-		short = "~/" + rest // as redaction leaves it
-	}
-	for _, k := range g.st.Sessions {
-		if private[k.ID] && (!k.Pending[path].IsZero() || !k.Pending[short].IsZero()) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool {
-		return private[s.ID] && slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool {
-			return c.EditedPath() == path || c.EditedPath() == short
-		})
-	})
-}
-
 func textSum(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:12])

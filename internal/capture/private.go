@@ -69,3 +69,59 @@ func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []sessio
 	})
 	return out, err
 }
+
+// noteCommands notes of a session whether its commands name a folder of notes, as agents wrote them: what is stored of a
+// command may be cut before that.
+func (g *collector) noteCommands(s transcript.Part) {
+	if g.noteFolders == nil {
+		g.noteFolders = append([]transcript.NoteFolder{}, transcript.NoteFolders(g.noteEnv())...)
+	}
+	by := session.NativeRef{Source: s.Source, NativeID: s.NativeID}
+	for _, f := range g.noteFolders {
+		tail := f.Dir
+		if rest, ok := strings.CutPrefix(f.Dir, g.Home+"/"); ok && g.Home != "" {
+			tail = "/" + rest // ~/…, $HOME/…
+		}
+		names := func(c session.ToolCall) bool { return strings.Contains(c.Cmd, tail) }
+		if !slices.Contains(g.st.NoteShells[f.Dir], by) && slices.ContainsFunc(s.ToolCalls, names) {
+			if g.st.NoteShells == nil {
+				g.st.NoteShells = map[string][]session.NativeRef{}
+			}
+			g.st.NoteShells[f.Dir] = append(g.st.NoteShells[f.Dir], by)
+		}
+	}
+}
+
+// isNotePrivate reports whether a file's notes are not to be sent.
+func (g *collector) isNotePrivate(path string, was bool) bool {
+	return was || !g.Notes.Sent || g.isWrittenPrivately(path)
+}
+
+// isWrittenPrivately reports whether a private session is known to have written to a file, or may have: a command of its
+// names the folder.
+func (g *collector) isWrittenPrivately(path string) bool {
+	if len(g.Private.Sessions) == 0 {
+		return false
+	}
+	private := g.privateIDs()
+	short := path
+	if rest, ok := strings.CutPrefix(path, g.Home+"/"); ok && g.Home != "" {
+		short = "~/" + rest // as redaction leaves it
+	}
+	for _, k := range g.st.Sessions {
+		if private[k.ID] && (!k.Pending[path].IsZero() || !k.Pending[short].IsZero()) {
+			return true
+		}
+	}
+	for dir, by := range g.st.NoteShells {
+		isPrivate := func(n session.NativeRef) bool { return private[g.sessionID(n.Source, n.NativeID)] }
+		if strings.HasPrefix(path, dir+"/") && slices.ContainsFunc(by, isPrivate) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool {
+		return private[s.ID] && slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool {
+			return c.EditedPath() == path || c.EditedPath() == short
+		})
+	})
+}

@@ -40,6 +40,8 @@ type state struct {
 	Known    map[string][]byte             // by agent: transcript.Env.LocateState
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
 	Notes    map[string]NoteFile           `cbor:",omitempty"` // files of notes, by path; see notefiles.go
+	// by folder of notes: sessions whose commands name it; see noteCommands
+	NoteShells map[string][]session.NativeRef `cbor:",omitempty"`
 
 	born string                    // of the database that it was read from; see statedb.Text
 	byID map[string]*ledgerSession // see sessionByID
@@ -108,7 +110,8 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	}
 	// If the cache can't be continued, drop the stamps of files, too: turns that a lost tip held must be stored again.
 	fresh := newState()
-	fresh.Others, fresh.Known, fresh.Notes, fresh.born = st.Others, st.Known, st.Notes, st.born
+	fresh.Others, fresh.Known, fresh.born = st.Others, st.Known, st.born
+	fresh.Notes, fresh.NoteShells = st.Notes, st.NoteShells
 	var err error
 	for _, from := range []*state{st, fresh} {
 		if from.isFarBehind(ctx, repo, tips, most) {
