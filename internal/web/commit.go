@@ -30,7 +30,7 @@ func makeCommit(r *request) (page, error) {
 		return page{}, err
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	wrote, err := r.wroteIn(c.OID, "")
+	wrote, err := r.wroteIn(c, "")
 	if err != nil {
 		return page{}, err
 	}
@@ -80,19 +80,22 @@ func (r *request) readDiff(c *change, session string, left *bounds) error {
 	if err != nil {
 		return err
 	}
-	wrote, err := r.wroteIn(c.OID, session)
+	wrote, err := r.wroteIn(c.Commit, session)
 	c.Diff = diffLines(files, wrote, left)
 	return err
 }
 
 // wroteIn are the lines of a commit that a session is known to have written, by path; "" is any session. A merge brings
 // none of its own.
-func (r *request) wroteIn(id git.OID, session string) (map[string]nouns.Ranges, error) {
+func (r *request) wroteIn(c git.Commit, session string) (map[string]nouns.Ranges, error) {
 	out := map[string]nouns.Ranges{}
-	err := r.at.Attributions(r, string(id), func(a result.Attribution) error {
+	if len(c.Parents) > 1 {
+		return out, nil
+	}
+	err := r.at.Attributions(r, string(c.OID), func(a result.Attribution) error {
 		for _, f := range a.Files {
 			for writer, lines := range f.Wrote {
-				if a.Commit == string(id) && (session == "" || writer == session) {
+				if a.Commit == string(c.OID) && (session == "" || writer == session) {
 					out[f.Path] = append(out[f.Path], lines...)
 				}
 			}

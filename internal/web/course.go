@@ -19,6 +19,7 @@ const (
 	outlineLeast   = 6   // prompts that need an outline
 	outlineMost    = 300 // prompts
 	stripLinks     = 60
+	commitsMost    = 300
 	stripWidth     = 6000
 	stripStep      = 8 // of the places of marks
 	stripRowHeight = 16
@@ -30,6 +31,7 @@ type course struct {
 	turns   []ask.StripTurn
 	commits []change // that are here, in the order in which they were made
 	missing []string
+	more    int // commits that are not looked at
 }
 
 // courseOf reads what happened when. Each commit is said once, also where a session is tied to it in several ways.
@@ -43,7 +45,10 @@ func (r *request) courseOf(s *result.Session) (out course, err error) {
 		if strings.Trim(sha, "0") == "" || had[sha] {
 			continue
 		}
-		had[sha] = true
+		if had[sha] = true; len(had) > commitsMost {
+			out.more++
+			continue
+		}
 		made, err := r.Repo.Commit(git.OID(sha))
 		if err != nil {
 			out.missing = append(out.missing, sha)

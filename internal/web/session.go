@@ -28,6 +28,7 @@ type sessionPage struct {
 	Earlier, Later string   // links; "" for none
 	First          []change // commits made before the first turn
 	Missing        []string // commits that are not in this clone, on the last page
+	MoreCommits    int      // that are not shown
 	Strip          strip
 	Outline        []stop
 	More           int // prompts that have no stop
@@ -79,7 +80,7 @@ func makeSession(r *request) (page, error) {
 		return page{}, err
 	}
 	if s.Next == nil {
-		out.Missing = course.missing
+		out.Missing, out.MoreCommits = course.missing, course.more
 	}
 	out.Strip = course.strip(r.links, s.ID)
 	if out.Outline, out.More, err = course.outline(r, s.ID); err != nil {
