@@ -70,8 +70,8 @@ func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []sessio
 	return out, err
 }
 
-// noteCommands notes of a session whether its commands name a folder of notes, as agents wrote them: what is stored of a
-// command may be cut before that.
+// noteCommands notes of a session whether its commands name a folder of notes, as agents wrote them: what is stored of
+// a command may be cut before that.
 func (g *collector) noteCommands(s transcript.Part) {
 	if g.noteFolders == nil {
 		g.noteFolders = append([]transcript.NoteFolder{}, transcript.NoteFolders(g.noteEnv())...)
@@ -97,8 +97,8 @@ func (g *collector) isNotePrivate(path string, was bool) bool {
 	return was || !g.Notes.Sent || g.isWrittenPrivately(path)
 }
 
-// isWrittenPrivately reports whether a private session is known to have written to a file, or may have: a command of its
-// names the folder.
+// isWrittenPrivately reports whether a private session is known to have written to a file, or may have: a command of
+// its names the folder.
 func (g *collector) isWrittenPrivately(path string) bool {
 	if len(g.Private.Sessions) == 0 {
 		return false

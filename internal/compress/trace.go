@@ -99,8 +99,8 @@ func (t *trace) frame(text string) (kind, bool) {
 	return ordinary, false
 }
 
-// isOfLibrary reports whether a line is of a frame that is not the reader's own. The last frame of a trace says where it
-// was thrown: that one is kept.
+// isOfLibrary reports whether a line is of a frame that is not the reader's own. The last frame of a trace says where
+// it was thrown: that one is kept.
 func (t *trace) isOfLibrary(text string, k *keeper) bool {
 	bare := strings.TrimLeft(text, " |")
 	at := len(text) - len(bare)
