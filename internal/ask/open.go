@@ -29,6 +29,7 @@ type Moment struct {
 	index      *materialize.Materializer
 	w          *workspace.Workspace
 	reader     gate.Reader
+	sent       bool // see Opening
 	unverified []string                      // is barred because nobody known signed it; nil: nothing
 	private    []string                      // is barred because it is private; nil: nothing
 	records    func() (*records.View, error) // waits for them; nil where they are not asked for
@@ -41,6 +42,7 @@ type Opening struct {
 	Records  bool                  // also what commands printed, for Recall
 	Question string                // will be asked: its vector is made meanwhile; "" for none
 	Reader   gate.Reader           // who reads the answer
+	Sent     bool                  // what was sent is as clones have it, though the settings call it private since
 	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
 }
 
@@ -59,7 +61,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &Moment{Past: past, index: m, w: w, reader: o.Reader, release: w.HoldBackgroundWork(ctx)}
+	out := &Moment{Past: past, index: m, w: w, reader: o.Reader, sent: o.Sent, release: w.HoldBackgroundWork(ctx)}
 	if o.Records && past.Text == "" {
 		out.records = beginRecords(ctx, w)
 	}
@@ -78,8 +80,10 @@ func (m *Moment) barForbidden(ctx context.Context, reader gate.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := m.MarkPrivate(ctx, conf.Private); err != nil {
-		return err
+	if !m.sent {
+		if err := m.MarkPrivate(ctx, conf.Private); err != nil {
+			return err
+		}
 	}
 	rules := gate.RulesFor(reader)
 	if rules.Public || m.w.Public {

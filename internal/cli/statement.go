@@ -15,9 +15,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// exportStatement prints an in-toto statement on commits, in an envelope if it is to be signed.
+// exportStatement prints an in-toto statement on commits, in an envelope if it is to be signed. It names sessions, none
+// of their texts: what was sent stays in it, for clones with the same ledgers make the same of it.
 func (c *exportOptions) exportStatement(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: app.reader(), Sent: true}, func(w *workspace.Workspace, at *ask.Moment) error {
 		s, err := at.Statement(ctx, c.rev, nil)
 		if err != nil {
 			return err // it names the operand
@@ -56,7 +57,7 @@ func (c *checkOptions) runStatement(ctx context.Context, app *App) error {
 		return err
 	}
 	app.Public = true
-	return app.withMoment(ctx, ask.Opening{Reader: app.reader()}, func(w *workspace.Workspace, at *ask.Moment) error {
+	return app.withMoment(ctx, ask.Opening{Reader: app.reader(), Sent: true}, func(w *workspace.Workspace, at *ask.Moment) error {
 		out, err := c.checkStatement(ctx, app, w, at, text)
 		if err != nil {
 			return err
