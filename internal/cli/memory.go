@@ -152,6 +152,9 @@ func (c *memoryOptions) check(ctx context.Context, app *App, w *workspace.Worksp
 	} else if err == nil {
 		err = c.shape.answer(ctx, app, w, out, nil, func(l text.Look) string { return text.NoteCheck(l, out) })
 	}
+	if err == nil && out.TimedOut {
+		app.notify("memory check: time was up before all was looked for: more may be gone")
+	}
 	if err == nil && len(out.Problems) > 0 {
 		return exitError(exitFail)
 	}

@@ -74,7 +74,8 @@ func (n Notes) Check(ctx context.Context) (out result.NoteCheck, patch string, e
 			out.Problems = append(out.Problems, p)
 		}
 	}
-	out.Problems = append(append(out.Problems, contradictions(all)...), late...)
+	pairs, more := contradictions(all)
+	out.Problems, out.More, out.TimedOut = append(append(out.Problems, pairs...), late...), more, code.Hurried
 	patch, err = n.mend(ctx, all)
 	return out, patch, err
 }
@@ -181,9 +182,12 @@ type claim struct {
 	value   string // a number
 }
 
+// maxPairs is how many contradictions are told.
+const maxPairs = 100
+
 // contradictions are pairs of sections that say of the same thing that it must and must not be used, or that it has
-// different values.
-func contradictions(all []checked) (out []result.NoteProblem) {
+// different values, as many as are told; more counts the others.
+func contradictions(all []checked) (out []result.NoteProblem, more int) {
 	claims := map[string][]claim{}
 	var order []string
 	for i := range all {
@@ -201,6 +205,10 @@ func contradictions(all []checked) (out []result.NoteProblem) {
 				if a.of == b.of || a.of.where == b.of.where && a.of.Source == b.of.Source || !a.contradicts(b) {
 					continue
 				}
+				if len(out) == maxPairs {
+					more++
+					continue
+				}
 				p := a.of.problem("contradiction")
 				p.Thing = &result.NoteThing{Kind: a.kindOf(name), Name: name}
 				p.Other = b.of.where
@@ -211,7 +219,7 @@ func contradictions(all []checked) (out []result.NoteProblem) {
 			}
 		}
 	}
-	return out
+	return out, more
 }
 
 func (c claim) kindOf(name string) string {

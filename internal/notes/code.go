@@ -396,17 +396,16 @@ func (s *search) dropDefined() {
 		return
 	}
 	for file, id := range s.files {
-		for t, is := range s.targets {
-			if !is.isIn(file) {
-				continue
-			}
-			text, err := s.repo.Blob(id)
-			for line := range strings.Lines(string(text)) {
-				if err == nil && is.defines(line) {
-					delete(s.targets, t)
-					break
-				}
-			}
+		here := maps.Clone(s.targets)
+		if maps.DeleteFunc(here, func(_ Thing, is target) bool { return !is.isIn(file) }); len(here) == 0 {
+			continue
+		}
+		text, err := s.repo.Blob(id)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			maps.DeleteFunc(s.targets, func(t Thing, is target) bool { return here[t] == is && is.defines(line) })
 		}
 	}
 }

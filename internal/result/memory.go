@@ -90,6 +90,9 @@ type NoteCheck struct {
 	Schema   int           `json:"schema"`
 	Sections int           `json:"sections"` // that were looked at
 	Problems []NoteProblem `json:"problems"`
+	More     int           `json:"more,omitempty"` // contradictions that are not told
+
+	TimedOut bool `json:"timed_out,omitempty"` // before all was looked for
 }
 
 // NotePull is the answer of `git rekal memory pull`.

@@ -44,7 +44,7 @@ func NoteCheck(look Look, out result.NoteCheck) string {
 		}
 		p.writeLine("", "  ", printableSpan(yellow, where+": "+saysOf(look, problem)))
 	}
-	p.writeLine("", "", printableSpanf(unstyled, "%s in %s", session.CountNoun(len(out.Problems), "problem"),
+	p.writeLine("", "", printableSpanf(unstyled, "%s in %s", session.CountNoun(len(out.Problems)+out.More, "problem"),
 		session.CountNoun(out.Sections, "section")))
 	return p.String()
 }
