@@ -18,7 +18,8 @@ import (
 // exportStatement prints an in-toto statement on commits, in an envelope if it is to be signed. It names sessions, none
 // of their texts: what was sent stays in it, for clones with the same ledgers make the same of it.
 func (c *exportOptions) exportStatement(ctx context.Context, app *App) error {
-	return app.withMoment(ctx, ask.Opening{Reader: app.reader(), Sent: true}, func(w *workspace.Workspace, at *ask.Moment) error {
+	as := ask.Opening{Reader: app.reader(), Sent: true}
+	return app.withMoment(ctx, as, func(w *workspace.Workspace, at *ask.Moment) error {
 		s, err := at.Statement(ctx, c.rev, nil)
 		if err != nil {
 			return err // it names the operand
@@ -57,7 +58,8 @@ func (c *checkOptions) runStatement(ctx context.Context, app *App) error {
 		return err
 	}
 	app.Public = true
-	return app.withMoment(ctx, ask.Opening{Reader: app.reader(), Sent: true}, func(w *workspace.Workspace, at *ask.Moment) error {
+	as := ask.Opening{Reader: app.reader(), Sent: true}
+	return app.withMoment(ctx, as, func(w *workspace.Workspace, at *ask.Moment) error {
 		out, err := c.checkStatement(ctx, app, w, at, text)
 		if err != nil {
 			return err
