@@ -29,7 +29,7 @@ type Moment struct {
 	index      *materialize.Materializer
 	w          *workspace.Workspace
 	reader     gate.Reader
-	sent       bool // see Opening
+	sent       bool                          // see Opening
 	unverified []string                      // is barred because nobody known signed it; nil: nothing
 	private    []string                      // is barred because it is private; nil: nothing
 	records    func() (*records.View, error) // waits for them; nil where they are not asked for
