@@ -65,7 +65,7 @@ func findStale(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	}
 	known := heldBefore(ctx, keep, code.Head())
 	var named [][]notes.Thing
-	var ask []string
+	var ask []db.MemoryRow
 	for _, m := range of {
 		things := notes.Named(m.Content)
 		noteThen(repo, code, m, things, out[m.ID])
@@ -79,7 +79,7 @@ func findStale(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 		if code.Since.IsZero() || m.TS.Before(code.Since) {
 			code.Since = m.TS
 		}
-		named, ask = append(named, things), append(ask, m.ID)
+		named, ask = append(named, things), append(ask, m)
 	}
 	if len(ask) == 0 {
 		return nil
@@ -93,9 +93,12 @@ func findStale(ctx context.Context, repo *git.Repo, of []db.MemoryRow, out map[s
 	if err != nil {
 		return err
 	}
-	for i, id := range ask {
+	for i, m := range ask {
+		id := m.ID
 		for _, g := range gone[i] {
-			out[id].Gone = append(out[id].Gone, NoteThing(g))
+			if g.When.IsZero() || !g.When.Before(m.TS.Truncate(time.Second)) { // else the note may tell of what was there
+				out[id].Gone = append(out[id].Gone, NoteThing(g))
+			}
 		}
 		if out[id].Unchecked = code.Hurried; code.Hurried {
 			known.Late[id] = true
