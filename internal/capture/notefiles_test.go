@@ -112,7 +112,8 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 		},
 		{
 			"taken out", func() { w.note(7, "MEMORY.md", build+"## Gone\nand back\n") },
-			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"}, 1,
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"},
+			1,
 		},
 		{"no text for a moment", func() { w.note(7, "MEMORY.md", build+"\xff") }, []string{
 			"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n",
@@ -120,7 +121,8 @@ func TestNotesFollowTheirFiles(t *testing.T) {
 		{"without it", func() { w.note(7, "MEMORY.md", build) }, []string{"MEMORY.md#Build|" + build}, 0},
 		{
 			"and back again", func() { w.note(7, "MEMORY.md", build+"## Gone\nand back\n") },
-			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"}, 1,
+			[]string{"MEMORY.md#Build|" + build, "MEMORY.md#Gone|## Gone\nand back\n"},
+			1,
 		},
 		{"and gone for good", func() { w.note(7, "MEMORY.md", build) }, []string{"MEMORY.md#Build|" + build}, 0},
 		{

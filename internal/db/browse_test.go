@@ -291,7 +291,8 @@ func TestPassedLast(t *testing.T) {
 	tx, err := d.Begin(t.Context())
 	if err == nil {
 		err = errors.Join(tx.AppendTools(t.Context(), []session.Session{{ID: id, ToolCalls: []session.ToolCall{
-			{Index: 2, Tool: "Bash", Cmd: "go test", Failed: true}, {Index: 3, Tool: "Bash", Cmd: "go vet", Failed: true},
+			{Index: 2, Tool: "Bash", Cmd: "go test", Failed: true},
+			{Index: 3, Tool: "Bash", Cmd: "go vet", Failed: true},
 			{Index: 4, Tool: "Bash", Cmd: "go test"},
 		}}}), tx.Commit(t.Context()))
 	}
