@@ -57,7 +57,7 @@ type collector struct {
 	editsLost     bool                           // some edits could not be kept
 	examined      []git.OID                      // see state.Examined
 	reflogs       map[string]history.ReflogMark  // see state.Reflogs
-	noteFolders   []transcript.NoteFolder        // see noteCommands; nil until it is asked
+	noteFolders   []transcript.NoteFolder        // see listNoteFolders; nil until it is asked
 	newBytes      int                            // bytes of text in fresh
 	told          map[string][]transcript.Commit // by sessionKey: commits that sessions' commands made, as new records say
 	running       map[string]bool                // by sessionKey: the last call has no result

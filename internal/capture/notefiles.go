@@ -80,6 +80,14 @@ func (c *Capturer) noteEnv() transcript.Env {
 	return transcript.Env{Home: c.Home, Getenv: c.Getenv, Roots: roots}
 }
 
+// listNoteFolders are the folders of notes, looked for once in a capture.
+func (g *collector) listNoteFolders() []transcript.NoteFolder {
+	if g.noteFolders == nil {
+		g.noteFolders = append([]transcript.NoteFolder{}, transcript.NoteFolders(g.noteEnv())...)
+	}
+	return g.noteFolders
+}
+
 // KeepsNotesHere reports whether there are notes that nobody has agreed to send: they need a ledger that is never sent.
 func (c *Capturer) KeepsNotesHere() bool {
 	if c.Notes.Off || c.Notes.Sent {
@@ -103,12 +111,12 @@ func (g *collector) planNotes(ctx context.Context) ([]session.Entry, error) {
 	env := g.noteEnv()
 	next := map[string]NoteFile{}
 	var drafts []noteDraft
-	for _, folder := range transcript.NoteFolders(env) {
+	for _, folder := range g.listNoteFolders() {
 		files, err := folder.Files()
 		if err != nil {
 			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: notes of %s: %w", folder.Agent, err))
 			for path, had := range g.st.Notes { // not to be read is not to be gone
-				if strings.HasPrefix(path, folder.Dir) {
+				if strings.HasPrefix(path, folder.Dir+"/") {
 					next[path] = had
 				}
 			}

@@ -73,11 +73,8 @@ func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []sessio
 // noteCommands notes of a session whether its commands name a folder of notes, as agents wrote them: what is stored of
 // a command may be cut before that.
 func (g *collector) noteCommands(s transcript.Part) {
-	if g.noteFolders == nil {
-		g.noteFolders = append([]transcript.NoteFolder{}, transcript.NoteFolders(g.noteEnv())...)
-	}
 	by := session.NativeRef{Source: s.Source, NativeID: s.NativeID}
-	for _, f := range g.noteFolders {
+	for _, f := range g.listNoteFolders() {
 		tail := f.Dir
 		if rest, ok := strings.CutPrefix(f.Dir, g.Home+"/"); ok && g.Home != "" {
 			tail = "/" + rest // ~/…, $HOME/…
