@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rules that no linter knows: every package of internal/ has its depguard rule, every fuzz target
-# has committed seeds, every module that we use its reason and licence in CONTRIBUTING.md, and no
-# line of Go but one with a string has more than 120 characters.
+# has committed seeds, every module that we use its reason and licence in CONTRIBUTING.md, no
+# line of Go but one with a string has more than 120 characters, and nothing else lies at the top.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -35,4 +35,11 @@ long=$(git ls-files --cached --others --exclude-standard '*.go' | LC_ALL=C xargs
 	!raw { gsub(/"([^"\\]|\\.)*"|\047.\047/, ""); sub(/\/\/.*/, "") }
 	gsub(/`/, "`") % 2 { raw = !raw }')
 [ -z "$long" ] || fail "$long"
+for file in $(git ls-files | sed 's,/.*,,' | sort -u); do
+	case $file in
+	.ci | .editorconfig | .gitattributes | .github | .gitignore | .golangci.yml | CHANGELOG.md | CONTRIBUTING.md | LICENSE | Makefile | \
+		README.md | docs | editors | git-rekal | go.mod | go.sum | hooks | internal | templates | tests) ;;
+	*) fail "$file: does not belong at the top of the tree" ;;
+	esac
+done
 exit $failed
