@@ -177,8 +177,7 @@ func (m *Moment) findNamed(ctx context.Context, q Question, out *Found) (err err
 		}
 	}
 	slices.SortStableFunc(out.Results, func(x, y result.Hit) int {
-		return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs,
-			y.ID)
+		return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID)
 	})
 	return nil
 }

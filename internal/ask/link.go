@@ -72,8 +72,7 @@ func (m *Moment) checkpoint(ctx context.Context, oid string) string {
 	behind, err := m.TiesOfCommits(ctx, []string{oid})
 	if ties := behind[oid]; err == nil && len(ties) > 0 {
 		return slices.MaxFunc(ties, func(a, b attribution.Tie) int {
-			return cmp.Compare(a.TS.UnixNano(),
-				b.TS.UnixNano())
+			return a.TS.Compare(b.TS)
 		}).Checkpoint
 	}
 	return ""
