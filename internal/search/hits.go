@@ -165,68 +165,6 @@ func (s *Searcher) bestScores(found []candidate, scored lexical.Scored) (best be
 	return best
 }
 
-// isAnswered reports whether a candidate may be what a question is about.
-func (s *Searcher) isAnswered(q query.Query, found []candidate, scored lexical.Scored, near *modelScores,
-	opt Options,
-) bool {
-	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
-	if len(found) == 0 || q.IsOnlyStopWords() || q.Anchors && !slices.ContainsFunc(found, isHeld) {
-		return false
-	}
-	return s.isAnswer(q, slices.MinFunc(found, s.compare), found, scored, near, opt.Short)
-}
-
-// isAnswer reports whether the best session may be what a question is about: not where others are as good by words and
-// nearer in meaning. The embedding model decides, if it calls the session near where words score low, or far where they
-// don't score high. Otherwise words do, by the session that they hold to be the best.
-func (s *Searcher) isAnswer(q query.Query, best candidate, found []candidate, scored lexical.Scored, near *modelScores,
-	short bool,
-) bool {
-	m, nearness := scored.Matches[best.n], near.model[best.n].nearness
-	switch {
-	case m.Exact || short || nearness == 0:
-	case !standsOut(best, found, near):
-		return false
-	case nearness < nearEnough && m.Score < beyondDoubt:
-		return false
-	case near.modelShare > minModelShare && nearness >= nearEnough+nearMissed*scored.Missed:
-		return true
-	}
-	byWords := candidate{n: -1}
-	for _, c := range found {
-		c.score = scored.Matches[c.n].Score
-		if byWords.n < 0 || s.compare(c, byWords) < 0 {
-			byWords = c
-		}
-	}
-	return s.isAnswerByWords(q, byWords, scored, short)
-}
-
-// standsOut reports whether the best session is ahead of the others, by its score or by its nearness.
-func standsOut(best candidate, found []candidate, near *modelScores) bool {
-	nearer, next := 0, 0.0
-	for _, m := range near.model {
-		if m.nearness > near.model[best.n].nearness {
-			nearer++
-		}
-	}
-	for _, c := range found {
-		if c.n != best.n {
-			next = max(next, c.score)
-		}
-	}
-	return nearer < maxNearer || next <= (1-minLead)*best.score
-}
-
-// isAnswerByWords reports whether the words of a session may answer: not where words that carry the question stand
-// nowhere, nor where no two of its words stand together, unless that session scores high, or holds a name of the
-// question.
-func (s *Searcher) isAnswerByWords(q query.Query, c candidate, scored lexical.Scored, short bool) bool {
-	m := scored.Matches[c.n]
-	together := m.Near || len(q.Pairs) == 0 || c.score >= minScattered(s.index.CountVisible())
-	return c.score >= strongEnough && (short || m.Exact || scored.Missed < maxMissedShare && together)
-}
-
 // matchReasons names what took part in a hit.
 func matchReasons(m lexical.Match, means bool) []string {
 	var out []string

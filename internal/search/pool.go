@@ -14,6 +14,7 @@ type Pool struct {
 	Counts   lexical.Counts // summed up
 	Ordinary []Nearness     // of sessions evenly spread over all
 	Lexical  lexicalBest    // of the best session by words
+	Rivals   []float64      // the scores of the best sessions
 	Strong   float64        // the best score of a session that answers; 0 where none does
 }
 
@@ -38,6 +39,7 @@ type Nearness struct {
 func (p *Pool) add(other Pool) {
 	p.Counts.Add(other.Counts)
 	p.Ordinary = append(p.Ordinary, other.Ordinary...)
+	p.Rivals = append(p.Rivals, other.Rivals...)
 	p.Lexical, p.Strong = p.Lexical.best(other.Lexical), max(p.Strong, other.Strong)
 }
 

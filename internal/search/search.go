@@ -46,7 +46,7 @@ type Options struct {
 	Prefer func(sessionID string) bool // which sessions come first where they answer about as well as others; nil for none
 
 	// Pool makes the scores of searches in several indexes compare: each hands in what it found so far, and gets what all
-	// did, three times at most (see Pool). Nil: nobody else is asked.
+	// did, five times at most (see Pool). Nil: nobody else is asked.
 	Pool func(Pool) Pool
 
 	// Embed returns the vector that a model makes of the question, or none. It is called once,

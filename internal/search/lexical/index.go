@@ -158,6 +158,3 @@ func (x *Index) Units() int { return x.units }
 
 // IsHidden reports whether a session is hidden.
 func (x *Index) IsHidden(session int) bool { return x.dead[session] }
-
-// CountVisible is how many sessions are not hidden.
-func (x *Index) CountVisible() int { return int(x.sessions) }
