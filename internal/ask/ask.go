@@ -60,7 +60,7 @@ var errLeftOut = errors.New("its text was scrubbed, or a filter leaves it out")
 func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	var out Found
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
-		return out, &UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
+		return out, &name.UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
 	// a link or an address, and nothing else
 	if ref := session.OnlyRef(q.Query); q.Names == nil &&
@@ -112,9 +112,9 @@ func (m *Moment) countSent(ctx context.Context, hits []result.Hit) error {
 // noTurnError is why a link to a turn shows none.
 func noTurnError(h result.Hit, turn int) error {
 	if h.Turns == nil {
-		return &UsageError{Err: fmt.Errorf("%s: a %s has no turn %d", h.ID, h.Kind, turn)}
+		return &name.UsageError{Err: fmt.Errorf("%s: a %s has no turn %d", h.ID, h.Kind, turn)}
 	}
-	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID,
+	return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID,
 		session.CountNoun(*h.Turns, "turn"), *h.Turns-1)}
 }
 

@@ -18,11 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// FixRequest is an error; see fix.Request.
-type FixRequest = fix.Request
-
 // Fix finds how an error was mended before: see fix.Finder. A past moment has no records.
-func (m *Moment) Fix(ctx context.Context, req FixRequest) (out result.Fix, err error) {
+func (m *Moment) Fix(ctx context.Context, req fix.Request) (out result.Fix, err error) {
 	f := fix.Finder{Index: m.DB, Repo: m.w.Repo, History: memory(m.w.RekalDir())}
 	if m.Text == "" {
 		if f.Records, err = m.w.Records().Glance(ctx); err != nil {

@@ -42,7 +42,7 @@ func (m *Moment) Link(ctx context.Context, word string) (result.Link, error) {
 	case out.ID == "":
 		return out, fmt.Errorf("%q is neither a session, nor a memory, nor a checkpoint: %w", word, session.ErrNoID)
 	case ref.Turn >= 0 && out.Kind != db.KindSession:
-		return out, &UsageError{Err: fmt.Errorf("%q: a %s has no turns", word, out.Kind)}
+		return out, &name.UsageError{Err: fmt.Errorf("%q: a %s has no turns", word, out.Kind)}
 	case ref.Turn >= 0:
 		out.Turn = &ref.Turn
 	}
@@ -55,7 +55,7 @@ func (m *Moment) Link(ctx context.Context, word string) (result.Link, error) {
 func (m *Moment) tiesOf(ctx context.Context, id string, turn int) ([]attribution.Tie, error) {
 	s, err := m.DB.Session(ctx, id)
 	if n := s.NextTurn - s.FirstTurn; err == nil && turn >= n {
-		err = &UsageError{Err: fmt.Errorf("turn %d: the session has %s, 0 to %d", turn, session.CountNoun(n, "turn"), n-1)}
+		err = &name.UsageError{Err: fmt.Errorf("turn %d: the session has %s, 0 to %d", turn, session.CountNoun(n, "turn"), n-1)}
 	}
 	if err != nil {
 		return nil, err

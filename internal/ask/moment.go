@@ -82,13 +82,6 @@ func (m *Moment) Story(ctx context.Context, word string) (result.Story, error) {
 	return out, m.explainLeftOut(err)
 }
 
-// How many tokens a hand-over has without a wish, at least, and at most.
-const (
-	HandoffBudget = story.HandoffBudget
-	HandoffLeast  = story.HandoffLeast
-	HandoffMost   = story.HandoffMost
-)
-
 // Session is a session by its ID or a link, with its last turn as its page, and its files as they stand today.
 func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error) {
 	s, _, err := m.Item(ctx, recall.Page{ID: id, Limit: 1, Full: true})
@@ -107,7 +100,7 @@ func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error
 }
 
 // Handoff is a page for the agent that goes on with a session, which ref names: see story.HandoffPage. Budget 0 is
-// HandoffBudget.
+// story.HandoffBudget.
 func (m *Moment) Handoff(ctx context.Context, id string, budget int) (page string, ref session.Ref, err error) {
 	s, err := m.Session(ctx, id)
 	if err != nil {
@@ -117,7 +110,7 @@ func (m *Moment) Handoff(ctx context.Context, id string, budget int) (page strin
 	if err != nil {
 		return "", ref, err
 	}
-	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)),
+	return story.HandoffPage(told.Sessions[0], *s, told.Commits, cmp.Or(budget, story.HandoffBudget)),
 		session.Ref{ID: s.ID, Turn: -1}, nil
 }
 
@@ -126,11 +119,6 @@ func (m *Moment) Each(ctx context.Context, authors []string,
 	visit func(*result.StorySession, *result.Memory) error,
 ) error {
 	return story.Each(ctx, m.DB, m.w.Repo, authors, visit)
-}
-
-// UsageByTurn is what the requests of a session took: see db.UsageByTurn.
-func (m *Moment) UsageByTurn(ctx context.Context, id string) ([]session.Usage, error) {
-	return m.DB.UsageByTurn(ctx, id)
 }
 
 // Reopen opens the index again, where it was made anew meanwhile.

@@ -11,11 +11,6 @@ import (
 // NoteRow is a version of a section of an agent's notes.
 type NoteRow = db.NoteRow
 
-// Notes reads all versions of notes, of one author or with "" of all: see db.DB.Notes.
-func (m *Moment) Notes(ctx context.Context, email string) ([]NoteRow, error) {
-	return m.DB.Notes(ctx, email)
-}
-
 // DescribeNotes tells of notes, in their order, who wrote them and what of them is gone, however long that takes.
 func (m *Moment) DescribeNotes(ctx context.Context, rows []NoteRow) ([]result.Memory, error) {
 	all := make([]db.MemoryRow, len(rows))

@@ -127,7 +127,7 @@ func (s *statement) addSessions(parts []db.HeldPart) {
 func rangeOfOIDs(repo *git.Repo, rev string) (string, error) {
 	from, to, isRange := strings.Cut(rev, "..")
 	if strings.HasPrefix(to, ".") {
-		return "", &UsageError{Err: fmt.Errorf("%q: give a commit, or a range with two dots", rev)}
+		return "", &name.UsageError{Err: fmt.Errorf("%q: give a commit, or a range with two dots", rev)}
 	}
 	var ids []string
 	for _, word := range []string{from, to} {

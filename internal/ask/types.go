@@ -2,8 +2,6 @@ package ask
 
 import (
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/why"
@@ -45,13 +43,8 @@ type (
 	MemoryRow = db.MemoryRow
 )
 
-// Errors with more than a text.
-type (
-	// UsageError is a question that was asked wrongly.
-	UsageError = name.UsageError
-	// PurgedError is an item that is hidden.
-	PurgedError = recall.PurgedError
-)
+// PurgedError is an item that is hidden.
+type PurgedError = recall.PurgedError
 
 // Words that requests and answers use.
 const (
@@ -65,14 +58,8 @@ const (
 	MatchedFiles = search.MatchedFiles
 )
 
-// Why there is no answer.
-var (
-	ErrNoRevision = name.ErrNoRevision
-	ErrNoFile     = why.ErrNoFile
-)
-
-// MaxCompared is the size in bytes of the largest file whose lines are compared with what sessions wrote.
-const MaxCompared = history.MaxPatched
+// ErrNoFile is why there is no answer about lines.
+var ErrNoFile = why.ErrNoFile
 
 // NewExchange makes what lets so many repositories share what makes their scores comparable.
 func NewExchange(members int) *search.Exchange { return search.NewExchange(members) }

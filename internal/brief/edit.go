@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -22,7 +23,7 @@ const maxBlamedFile = 1 << 20
 // session is known to have written that text, the line is a memory that names the file, or else that session.
 func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine, error) {
 	from, to, ok := findUniqueText(file, old)
-	name, inside := s.Repo.PathInside(file)
+	path, inside := s.Repo.PathInside(file)
 	if !ok || !inside {
 		return nil, nil
 	}
@@ -30,12 +31,12 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	if err != nil {
 		return nil, err
 	}
-	if tried, err := s.tried(ctx, name, ownIDs); err != nil || len(tried) > 0 {
+	if tried, err := s.tried(ctx, path, ownIDs); err != nil || len(tried) > 0 {
 		return tried, err
 	}
 	answer, err := s.Index.Why(ctx, ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", file, from, to), Limit: 1})
 	// not committed, binary, too large
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) {
+	if usage := (*name.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil || len(answer.Results) == 0 {
@@ -45,12 +46,12 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	if len(h.Explains.Exact) == 0 || slices.Contains(ownIDs, h.ID) {
 		return nil, nil
 	}
-	notes, err := s.memoriesNaming(ctx, []string{name}, 1)
+	notes, err := s.memoriesNaming(ctx, []string{path}, 1)
 	if err != nil {
 		return nil, err
 	}
 	exact := h.Explains.Exact[0]
-	out := s.withoutRepeats(append(notes, hitLine(h, AboutLines, fmt.Sprintf("%s:%d,%d", name, exact[0], exact[1]))))
+	out := s.withoutRepeats(append(notes, hitLine(h, AboutLines, fmt.Sprintf("%s:%d,%d", path, exact[0], exact[1]))))
 	return out[:min(len(out), 1)], nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/fix"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/tokens"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -21,7 +22,7 @@ func (s Source) Mended(ctx context.Context, command, output string) ([]result.Me
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Index.Fix(ctx, ask.FixRequest{Output: output, Command: command, Without: own, Limit: 1, Brief: true})
+	found, err := s.Index.Fix(ctx, fix.Request{Output: output, Command: command, Without: own, Limit: 1, Brief: true})
 	if err != nil || len(found.Results) == 0 || s.Seen != nil && s.Seen(nameOfMended(found.Results[0])) {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"syscall"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
-	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -29,9 +29,9 @@ const usualExit = "0 done (also with an empty result), 1 failed, 2 wrong usage."
 
 func exitCode(err error) int {
 	switch {
-	case errors.Is(err, ask.ErrNoRevision):
+	case errors.Is(err, name.ErrNoRevision):
 		return exitFail
-	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)),
+	case errors.As(err, new(*usageError)), errors.As(err, new(*name.UsageError)), errors.As(err, new(*capture.NoteError)),
 		errors.As(err, new(*group.Refused)),
 		errors.Is(err, config.ErrUnknownRemote), errors.Is(err, ledger.ErrNoMoment):
 		return exitUsage
@@ -85,7 +85,7 @@ type errorKind struct {
 var toolKinds = []errorKind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
-	{ask.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
+	{name.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
 	{session.ErrNoID, "IDs are in the answers of recall"},
 	{records.ErrNone, "numbers of records are in the answers of recall"},
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/launch"
+	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -37,7 +38,7 @@ With --to, it starts that agent, whose first prompt names a file with the page. 
 	fs := cmd.Flags()
 	fs.Func("to", "start `AGENT` with it", setOnce(&c.to))
 	fs.BoolVar(&c.print, "print", false, "with --to: print the command, and start nothing")
-	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
+	fs.IntVar(&c.budget, "budget", story.HandoffBudget, "at most about `N` tokens")
 	return app.withOptions(cmd, c)
 }
 
@@ -50,8 +51,8 @@ func (c *handoffOptions) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("give the session to hand over")
 	case len(args) > 1:
 		return &extraError{args[1]}
-	case c.budget < ask.HandoffLeast || c.budget > ask.HandoffMost:
-		return fmt.Errorf("--budget %d: it must be from %d to %d", c.budget, ask.HandoffLeast, ask.HandoffMost)
+	case c.budget < story.HandoffLeast || c.budget > story.HandoffMost:
+		return fmt.Errorf("--budget %d: it must be from %d to %d", c.budget, story.HandoffLeast, story.HandoffMost)
 	case c.to == "" && len(c.more) > 0:
 		return errors.New(`what stands behind "--" is for the agent that --to names`)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -256,7 +257,7 @@ func (c *recallOptions) hintIntent(app *App, found ask.Found) {
 
 // withFlagName names a filter that can't be answered as its flag.
 func withFlagName(err error) error {
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" ||
+	if usage := (*name.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" ||
 		errors.As(err, new(*ask.CheckpointError)) {
 		return fmt.Errorf("--%w", err)
 	}

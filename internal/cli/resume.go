@@ -21,6 +21,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/launch"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -161,7 +162,7 @@ func (c *resumeOptions) choose(ctx context.Context, app *App, w *workspace.Works
 	if s, err := at.Session(ctx, c.what); err == nil {
 		return c.findTranscript(ctx, w, s)
 	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) &&
-		!errors.As(err, new(*ask.UsageError)) || len(session.FindRefs(c.what)) > 0) {
+		!errors.As(err, new(*name.UsageError)) || len(session.FindRefs(c.what)) > 0) {
 		return candidate{}, err
 	}
 	app.needFullToEmbed(w)

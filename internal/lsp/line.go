@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -152,10 +153,10 @@ func (c *connection) whyRequest(uri, path string, from, to int) ask.WhyRequest {
 // isLarge reports whether a file has more than is compared.
 func isLarge(path, text string, open bool) bool {
 	if open {
-		return len(text) > ask.MaxCompared
+		return len(text) > history.MaxPatched
 	}
 	info, err := os.Stat(path)
-	return err == nil && info.Size() > ask.MaxCompared
+	return err == nil && info.Size() > history.MaxPatched
 }
 
 // promptOf is what a person asked that led to lines, also where a subagent wrote them.

@@ -14,10 +14,12 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/fix"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -77,8 +79,8 @@ func recallTool(writes, grouped bool) *sdk.Tool {
 	p["detail"].Enum, p["detail"].Default = []any{view.Compact, view.Timeline, view.Full, handoff}, []byte(`"compact"`)
 	p["limit"].Minimum, p["limit"].Maximum, p["limit"].Default = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(maxLimit)),
 		[]byte("10")
-	p["budget"].Minimum, p["budget"].Maximum = jsonschema.Ptr(float64(ask.HandoffLeast)),
-		jsonschema.Ptr(float64(ask.HandoffMost))
+	p["budget"].Minimum, p["budget"].Maximum = jsonschema.Ptr(float64(story.HandoffLeast)),
+		jsonschema.Ptr(float64(story.HandoffMost))
 	p["turn"].Minimum = jsonschema.Ptr(0.0)
 	p["turn"].Type, p["turn"].Types = "integer", nil
 	p["ids"].Type, p["ids"].Types, p["ids"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
@@ -214,7 +216,7 @@ func (in recallInput) mended(ctx context.Context, w *workspace.Workspace) (strin
 	if err != nil {
 		return "", err
 	}
-	found, err := at.Fix(ctx, ask.FixRequest{Output: in.Error, Command: in.Command, Limit: min(in.Limit, 3)})
+	found, err := at.Fix(ctx, fix.Request{Output: in.Error, Command: in.Command, Limit: min(in.Limit, 3)})
 	if err = errors.Join(err, at.Close()); err != nil {
 		return "", err
 	}

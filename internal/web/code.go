@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -58,7 +59,7 @@ func makeTimeline(r *request) (page, error) {
 		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Verified: f.verified(),
 		Times: ask.Times{Since: f.Since, Until: f.Until},
 	})
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*name.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {
 		return p, err

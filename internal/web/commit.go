@@ -8,6 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/markdown"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -53,7 +54,7 @@ func makeCommit(r *request) (page, error) {
 func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
 	id, err := r.Repo.Resolve(rev)
 	if err != nil {
-		return git.Commit{}, nil, &ask.UsageError{Err: err}
+		return git.Commit{}, nil, &name.UsageError{Err: err}
 	}
 	c, err := r.Repo.Commit(id)
 	if err != nil {

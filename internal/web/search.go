@@ -8,6 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/markdown"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -76,7 +77,7 @@ func makeSearch(r *request) (page, error) {
 		}
 	}
 	found, err := r.recall(ask.Question{Long: true, Request: req})
-	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*name.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if refused := (*group.Refused)(nil); errors.As(err, &refused) {
 		out.Failed = refused.Error()

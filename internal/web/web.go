@@ -32,6 +32,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/markdown"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -331,7 +332,7 @@ func (s *Site) render(p page) ([]byte, error) {
 // describe says why a page is not shown, in words of the pages.
 func (s *Site) describe(err error) string {
 	var unclear *nouns.AmbiguousError
-	var usage *ask.UsageError
+	var usage *name.UsageError
 	switch {
 	case errors.Is(err, nouns.ErrNoID), errors.Is(err, ask.ErrPrivate):
 		return "No session and no memory here has this ID."
@@ -362,7 +363,7 @@ func statusOf(err error) int {
 		return http.StatusForbidden
 	case errors.As(err, new(*ask.PurgedError)):
 		return http.StatusGone
-	case errors.As(err, new(*ask.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
+	case errors.As(err, new(*name.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
