@@ -43,8 +43,7 @@ func (m *Moment) Branch(ctx context.Context, limit int) ([]BranchCommit, error) 
 	by, all := map[string][]commits.TiedSession{}, []string{}
 	for _, t := range append(tied, last...) {
 		by[t.Commit] = slices.DeleteFunc(t.Sessions, func(s commits.TiedSession) bool {
-			return slices.Contains(m.Barred(),
-				s.ID)
+			return slices.Contains(m.Barred(), s.ID)
 		})
 		for _, s := range by[t.Commit] {
 			all = append(all, s.ID)

@@ -73,8 +73,7 @@ func (c *checkpointOptions) run(ctx context.Context, app *App) error {
 	}
 	// Unlike a read, this waits for other processes that index, so that a search finds the captured sessions at once.
 	err = app.withIndexingMeter(false, func(progress func(done, total int)) error {
-		return w.CatchUpBriefly(ctx,
-			progress)
+		return w.CatchUpBriefly(ctx, progress)
 	})
 	if err != nil {
 		return err

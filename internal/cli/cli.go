@@ -183,8 +183,7 @@ func (app *App) withCommandName(args []string) []string {
 // all.
 func (app *App) commandFirst(args []string) []string {
 	n := slices.IndexFunc(args, func(a string) bool {
-		return !slices.Contains([]string{"--text", "--json", "--no-pager"},
-			a)
+		return !slices.Contains([]string{"--text", "--json", "--no-pager"}, a)
 	})
 	if n < 1 {
 		return args

@@ -57,8 +57,7 @@ func (c *trailersOptions) runStaged(ctx context.Context, app *App) error {
 		return result.Write(app.Stdout, out)
 	}
 	return c.shape.answer(ctx, app, w, nil, nil, func(l text.Look) string {
-		return text.Trailers(l, []result.Helped{out},
-			true)
+		return text.Trailers(l, []result.Helped{out}, true)
 	})
 }
 

@@ -74,8 +74,7 @@ func (s *squash) matchFiles() {
 	branches := map[string]map[authorBranch]bool{} // by path
 	for _, k := range s.candidates {
 		k.sameFiles = slices.DeleteFunc(k.sameFiles, func(path string) bool {
-			return s.wasInBranch(path, s.blobs[path],
-				k.when)
+			return s.wasInBranch(path, s.blobs[path], k.when)
 		})
 		for _, path := range k.sameFiles {
 			if branches[path] == nil {

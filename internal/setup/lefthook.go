@@ -28,8 +28,7 @@ func (l Layout) lefthookCalls(name string) bool {
 		files = append(files, found...)
 	}
 	return slices.ContainsFunc(files, func(path string) bool {
-		return callsRekal(readText(filepath.Join(l.WorkTree, path)),
-			name)
+		return callsRekal(readText(filepath.Join(l.WorkTree, path)), name)
 	})
 }
 

@@ -59,8 +59,7 @@ func starts() map[string]start {
 			r.write(r.at(".git/hooks/pre-commit"), userHook, 0o755)
 		}},
 		"hooks that are not text": {make: func(r *repo) {
-			r.write(r.at(".git/hooks/post-commit"), "\x7fELF\x00\xff\n\n",
-				0o755)
+			r.write(r.at(".git/hooks/post-commit"), "\x7fELF\x00\xff\n\n", 0o755)
 		}},
 		"hooks that are links": {make: func(r *repo) {
 			r.write(r.at("scripts/hook"), userHook, 0o755)

@@ -96,8 +96,7 @@ func (c *Counter) writers(ctx context.Context, s source) (writers []Writer, noSe
 	writers = make([]Writer, len(claims))
 	for i, of := range claims {
 		of = slices.DeleteFunc(slices.Clone(of), func(claim attribution.Claim) bool {
-			return slices.Contains(c.hidden,
-				claim.Session)
+			return slices.Contains(c.hidden, claim.Session)
 		})
 		if len(of) == 0 {
 			noSession++
