@@ -62,7 +62,7 @@ func (p Private) has(source, native string) bool {
 func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []session.NativeRef, err error) {
 	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
 		if n := (session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID}); !slices.Contains(out, n) &&
-			(strings.HasPrefix(f.NativeID, name) || n.Source+"/"+n.NativeID == name) {
+			(strings.HasPrefix(f.NativeID, name) || n.String() == name) {
 			out = append(out, n)
 		}
 		return nil

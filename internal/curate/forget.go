@@ -43,7 +43,7 @@ func forgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	var noted []string
 	for _, t := range targets { // before: then no capture takes them in between
 		s := all[t.Session]
-		if name := s.Source + "/" + s.NativeID; !slices.Contains(a.Config.Forgot, name) {
+		if name := s.Native().String(); !slices.Contains(a.Config.Forgot, name) {
 			if err := w.Repo.AddConfig(ctx, forgotKey, name); err != nil {
 				return ledger.Scrubbed{}, err
 			}

@@ -37,7 +37,7 @@ func Resume(ctx context.Context, w *workspace.Workspace, a workspace.Author) (si
 		return since, true, err
 	}
 	for _, s := range unsure {
-		err = errors.Join(err, w.Repo.AddConfig(ctx, forgotKey, s.Source+"/"+s.NativeID))
+		err = errors.Join(err, w.Repo.AddConfig(ctx, forgotKey, s.String()))
 	}
 	if err == nil {
 		err = keepOutNotes(ctx, w, a, p.From)

@@ -98,14 +98,14 @@ func makePublic(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 func (m moving) refusePublic(configured []string, kept map[string]session.Session) error {
 	for id := range m.ids {
 		for up := range m.spawners(id) {
-			if name := sourceAndNativeID(m.all[up]); !m.ids[up] && slices.Contains(configured, name) {
-				return fmt.Errorf("%s was begun by %s, which is private: undo that", sourceAndNativeID(m.all[id]), name)
+			if name := m.all[up].Native().String(); !m.ids[up] && slices.Contains(configured, name) {
+				return fmt.Errorf("%s was begun by %s, which is private: undo that", m.all[id].Native(), name)
 			}
 		}
 	}
 	for _, name := range m.named {
 		held := slices.ContainsFunc(slices.Collect(maps.Values(kept)),
-			func(s session.Session) bool { return sourceAndNativeID(s) == name })
+			func(s session.Session) bool { return s.Native().String() == name })
 		if !held && !slices.Contains(configured, name) {
 			return fmt.Errorf("%s is not private", name)
 		}
@@ -137,8 +137,6 @@ type moving struct {
 	ids   map[string]bool // of those that are captured, and of all that they began
 	all   map[string]session.Session
 }
-
-func sourceAndNativeID(s session.Session) string { return s.Source + "/" + s.NativeID }
 
 // sessionsToMove are the sessions that IDs mean in some ledgers, or else in transcripts.
 func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Author, in []*ledger.Ledger,
@@ -172,7 +170,7 @@ func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 			return out, err
 		}
 		out.ids[full] = true
-		out.named = append(out.named, sourceAndNativeID(out.all[full]))
+		out.named = append(out.named, out.all[full].Native().String())
 	}
 	named := maps.Clone(out.ids)
 	for id := range out.all {
@@ -188,7 +186,7 @@ func sessionsToMove(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 // completeName is CompleteID, which also takes a session as the command prints it and the setting names it: AGENT/ID.
 func (m moving) completeName(names session.Names, name string) (string, error) {
 	for id, s := range m.all {
-		if sourceAndNativeID(s) == name {
+		if s.Native().String() == name {
 			return id, nil
 		}
 	}
@@ -240,7 +238,7 @@ func findUncaptured(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	}
 	var found []string
 	for _, n := range refs {
-		found = append(found, n.Source+"/"+n.NativeID)
+		found = append(found, n.String())
 	}
 	for _, known := range a.Config.Private {
 		_, native, _ := strings.Cut(known, "/")

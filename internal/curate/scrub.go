@@ -116,7 +116,7 @@ func scrubAgentOutputs(ctx context.Context, w *workspace.Workspace, targets []le
 func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
 	err := scrubRecordsOf(ctx, w, func(from records.From) bool {
 		return slices.Contains(a.Config.Forgot,
-			from.Source+"/"+from.Native)
+			session.NativeRef{Source: from.Source, NativeID: from.Native}.String())
 	})
 	if err == nil {
 		err = w.Records().Vacuum(ctx) // which may be where it was stopped

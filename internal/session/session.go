@@ -31,6 +31,12 @@ const Imported = "specstory"
 // NativeRef names a session as its agent does.
 type NativeRef struct{ Source, NativeID string }
 
+// String is AGENT/ID, as settings and people name a session that has no ID yet.
+func (r NativeRef) String() string { return r.Source + "/" + r.NativeID }
+
+// Native names the session as its agent does.
+func (s Session) Native() NativeRef { return NativeRef{s.Source, s.NativeID} }
+
 // Agents are the names that a Session.Source may have, in the order of docs/agents.md.
 func Agents() []string {
 	return []string{
