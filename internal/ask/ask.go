@@ -129,7 +129,7 @@ func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error)
 	if q.Now = m.w.Now(); q.Request.Embed == nil && !q.Quick && q.Checkpoint == "" {
 		q.Request.Embed = EmbedOnce(m.w.QuestionVector)
 	}
-	q.Request.History = memory(m.w.RekalDir())
+	q.Request.History = m.w.Noted()
 	q.Files = relativeToRoot(m.w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With

@@ -20,7 +20,7 @@ import (
 
 // Fix finds how an error was mended before: see fix.Finder. A past moment has no records.
 func (m *Moment) Fix(ctx context.Context, req fix.Request) (out result.Fix, err error) {
-	f := fix.Finder{Index: m.DB, Repo: m.w.Repo, History: memory(m.w.RekalDir())}
+	f := fix.Finder{Index: m.DB, Repo: m.w.Repo, History: m.w.Noted()}
 	if m.Text == "" {
 		if f.Records, err = m.w.Records().Glance(ctx); err != nil {
 			m.w.Warn(err) // the ledgers know, too
@@ -36,7 +36,7 @@ func (m *Moment) Fix(ctx context.Context, req fix.Request) (out result.Fix, err 
 
 // Reverted are the commits of the current branch that a later one took back, by their OIDs: see history.Reverted.
 func (m *Moment) Reverted(ctx context.Context) (map[string]result.Reverted, error) {
-	all, err := history.Reverted(ctx, m.w.Repo, memory(m.w.RekalDir()))
+	all, err := history.Reverted(ctx, m.w.Repo, m.w.Noted())
 	out := make(map[string]result.Reverted, len(all))
 	for sha, r := range all {
 		out[string(sha)] = recall.RevertedOf(sha, r)
@@ -80,7 +80,7 @@ func LimitFailures(f *result.Failures, limit int) {
 
 // dropped are the commits of sessions that a later one took back in a time, and what memories of then reject.
 func (m *Moment) dropped(ctx context.Context, span question.Span) (out []result.Dropped, err error) {
-	reverted, err := history.Reverted(ctx, m.w.Repo, memory(m.w.RekalDir()))
+	reverted, err := history.Reverted(ctx, m.w.Repo, m.w.Noted())
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (m *Moment) DescribeNotes(ctx context.Context, rows []NoteRow) ([]result.Me
 	for i, r := range rows {
 		all[i], ids = r.MemoryRow, append(ids, r.ID)
 	}
-	known, err := recall.Notes(ctx, m.DB, m.w.Repo, all, memory(m.w.RekalDir()), 0)
+	known, err := recall.Notes(ctx, m.DB, m.w.Repo, all, m.w.Noted(), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -150,6 +150,31 @@ func Text(ctx context.Context, dir, name string) (text []byte, born string) {
 	return text, born
 }
 
+// shortText is the size of the longest text that ShortTexts reads, in bytes.
+const shortText = 64 << 10
+
+// ShortTexts are all short texts, by name; nil for one that Text has to read. Of what can't be read there is none.
+func ShortTexts(ctx context.Context, dir string) map[string][]byte {
+	out := map[string][]byte{}
+	var name string
+	var sum uint32
+	var text []byte
+	err := Read(ctx, dir, func(q db.Querier) error {
+		clear(out) // of a file that was damaged further on
+		return db.Each(ctx, q, func(rows *db.Rows) error {
+			err := rows.Scan(&name, &sum, &text)
+			if text == nil || sum == crc32.ChecksumIEEE(text) {
+				out[name] = text
+			}
+			return err
+		}, "SELECT name, sum, CASE WHEN length(text) <= ? THEN text END FROM texts", shortText)
+	})
+	if err != nil {
+		clear(out)
+	}
+	return out
+}
+
 // Forget removes the text of a name, and all edits. Who goes by what was there has its SetText do nothing.
 func Forget(ctx context.Context, dir, name string) error {
 	return Change(ctx, dir, func(ctx context.Context, tx *db.Tx) error {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/statedb"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func set(t *testing.T, dir, text, born string) {
@@ -69,6 +71,28 @@ func TestFlippedBit(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, dir, "a", "")
+}
+
+// Short texts come at once; of a long one only its name, and of a damaged one nothing.
+func TestShortTexts(t *testing.T) {
+	dir := t.TempDir()
+	harness.Equal(t, "before there is a file", map[string][]byte{}, statedb.ShortTexts(t.Context(), dir))
+	set(t, dir, "one", "")
+	for name, text := range map[string]string{"empty": "", "long": strings.Repeat("x", 70_000), "harmed": "two"} {
+		if err := statedb.SetText(t.Context(), dir, name, []byte(text), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "state.db")
+	if err := inFile(t, file, "UPDATE texts SET text = 'twx' WHERE name = 'harmed'"); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "all", map[string][]byte{"a": []byte("one"), "empty": {}, "long": nil},
+		statedb.ShortTexts(t.Context(), dir))
+	if err := os.Truncate(file, 5000); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "of a damaged file", map[string][]byte{}, statedb.ShortTexts(t.Context(), dir))
 }
 
 // Where the folder is gone nothing is made; what a former version left goes with the first change.

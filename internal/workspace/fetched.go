@@ -13,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
 // fetchedName names, in package statedb, the remote-tracking refs of ledgers that a question has taken in or left to a
@@ -32,8 +31,7 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 		return
 	}
 	known := map[string]git.OID{}
-	text, _ := statedb.Text(ctx, w.RekalDir(), fetchedName)
-	if json.Unmarshal(text, &known) == nil && maps.Equal(all, known) { // mostly: which remote counts need not be asked
+	if json.Unmarshal(w.noted.Text(ctx, fetchedName), &known) == nil && maps.Equal(all, known) { // mostly: which remote counts need not be asked
 		return
 	}
 	conf, err := w.Settings()
@@ -107,5 +105,5 @@ func (w *Workspace) noteFetched(ctx context.Context, tips map[string]git.OID) er
 	if err != nil {
 		return err
 	}
-	return statedb.SetText(ctx, w.RekalDir(), fetchedName, text, "")
+	return w.noted.set(ctx, fetchedName, text)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
-	"github.com/git-rekal/git-rekal/internal/statedb"
 )
 
 // toldHooks names, in package statedb, what was said of lost hooks, so that it is said once.
@@ -18,7 +17,7 @@ const toldHooks = "hooks"
 // to do; nil where all is well, or it was said already. It asks nobody: that costs a few looks at files.
 func (w *Workspace) LostHooks(ctx context.Context) error {
 	what := w.lostHooks()
-	if told, _ := statedb.Text(ctx, w.RekalDir(), toldHooks); what == string(told) {
+	if what == string(w.noted.Text(ctx, toldHooks)) {
 		return nil
 	}
 	if w.noteLostHooks(ctx, what) != nil || what == "" {
@@ -29,7 +28,7 @@ func (w *Workspace) LostHooks(ctx context.Context) error {
 
 // noteLostHooks has LostHooks not repeat what was just said.
 func (w *Workspace) noteLostHooks(ctx context.Context, what string) error {
-	return statedb.SetText(ctx, w.RekalDir(), toldHooks, []byte(what), "")
+	return w.noted.set(ctx, toldHooks, []byte(what))
 }
 
 // HookFileCalls reports whether a hook that is a file calls git-rekal.

@@ -82,8 +82,9 @@ type Workspace struct {
 
 	private          *git.Repo                     // with private sessions; nil: there are none
 	settings         func() (config.Config, error) // as they were when somebody first asked
-	preparedQuestion string                        // the question that preparedVector is for; see PrepareVector
-	preparedVector   func() []float32              // waits for it; nil: nothing is expected
+	noted            *noted
+	preparedQuestion string           // the question that preparedVector is for; see PrepareVector
+	preparedVector   func() []float32 // waits for it; nil: nothing is expected
 
 	// AgentPatience is how long programs of the user that give sessions may take, all calls of one together, where
 	// somebody waits who must not see a word of them: a hook. Then IsSlowAgent tells of one that takes longer. 0 is no
@@ -108,6 +109,7 @@ func Open(ctx context.Context, p Process) (*Workspace, error) {
 		return nil, fmt.Errorf("workspace: %q: %w", p.Dir, git.ErrNotRepository)
 	}
 	w := &Workspace{Process: p, Repo: repo}
+	w.noted = &noted{dir: w.RekalDir()}
 	w.settings = sync.OnceValues(func() (config.Config, error) { return w.readConfig(ctx) })
 	repo.TrustIf(sync.OnceValue(w.isSetUpByUser))
 	if err := w.openPrivate(ctx); err != nil {
