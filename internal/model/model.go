@@ -40,7 +40,7 @@ const magic = "rekal-minilm-1\n\x00"
 // Model is the weights, ready for use. Several goroutines may use it.
 type Model struct {
 	vocabulary vocabulary
-	floats     []float32
+	floats     *C.float
 	scales     string // of the word embeddings
 	rows       string // int8: the word embeddings, then the matrices
 }
@@ -117,9 +117,8 @@ func takeApart(weights string) *Model {
 		len(rest) != 4*floats+4*(tokens+1)+2*tokens+texts+4*tokens+Dim*(tokens+rowCount) {
 		return nil
 	}
-	m := &Model{floats: make([]float32, floats)}
-	// all systems that we build for are little-endian
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.floats[0])), 4*floats), take(4*floats))
+	// little-endian, as all systems that we build for, and a multiple of four bytes behind the beginning of a page
+	m := &Model{floats: (*C.float)(unsafe.Pointer(unsafe.StringData(take(4 * floats))))}
 	m.vocabulary = vocabulary{offsets: take(4 * (tokens + 1)), ids: take(2 * tokens), texts: take(texts)}
 	m.scales, m.rows = take(4*tokens), rest
 	return m
@@ -142,7 +141,7 @@ func (m *Model) vector(text string, path int) ([]float32, error) {
 	rows := unsafe.Pointer(unsafe.StringData(m.rows))
 	failed := C.bert_vector((*C.int32_t)(&tokens[0]), C.int(len(tokens)), (*C.int8_t)(rows),
 		(*C.char)(unsafe.Pointer(unsafe.StringData(m.scales))),
-		(*C.int8_t)(unsafe.Add(rows, len(m.scales)/4*Dim)), (*C.float)(&m.floats[0]), C.int(path), (*C.float)(&out[0]))
+		(*C.int8_t)(unsafe.Add(rows, len(m.scales)/4*Dim)), m.floats, C.int(path), (*C.float)(&out[0]))
 	if failed != 0 {
 		return nil, errMemory
 	}
