@@ -49,14 +49,14 @@ type Opening struct {
 // Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the
 // only step of a question that writes: caches and records, and the copies of ledgers that a fetch brought.
 func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, error) {
+	if o.Question != "" && o.At == "" {
+		w.PrepareVector(o.Question)
+	}
 	m, err := w.ReadMaterializer()
 	if err != nil {
 		return nil, err
 	}
 	m.Progress = o.Progress
-	if o.Question != "" && o.At == "" {
-		w.PrepareVector(o.Question)
-	}
 	past, err := asOf(ctx, w, m, o.At)
 	if err != nil {
 		return nil, err

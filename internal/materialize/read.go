@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -38,12 +37,8 @@ var errMoved = errors.New("materialize: the index moved")
 // that there is, and waits only where there is none.
 func (m *Materializer) Open(ctx context.Context) (*Reader, error) {
 	for moves := 0; ; moves++ {
-		var heads []ledger.Head
-		var failed error
-		var beside sync.WaitGroup
-		beside.Go(func() { heads, failed = m.ledgersRead() }) // it may take a process that asks git for the settings
 		r, err := m.OpenExisting(ctx)
-		beside.Wait()
+		heads, failed := m.ledgersRead()
 		if failed != nil {
 			if err == nil {
 				failed = errors.Join(failed, r.Close())
