@@ -35,8 +35,9 @@ type reverts struct {
 // Reverted are the commits that a later one of the current branch took back, and that nothing brought back since. What
 // was read is kept in memory, nil for none, so that the next call reads only what is new.
 func Reverted(ctx context.Context, r *git.Repo, memory Memory) (map[git.OID]Revert, error) {
-	head, err := r.Resolve("HEAD")
-	if err != nil { // there is no commit
+	at, err := r.Head()
+	head := at.OID
+	if err != nil || head == "" { // there is no commit
 		return nil, ctx.Err()
 	}
 	const name = "reverted"
