@@ -188,7 +188,7 @@ func (r *helpReader) bringsLines(ctx context.Context, h result.Helped) (bool, er
 		return true, nil
 	}
 	files, err := history.Patch(ctx, r.repo, git.OID(h.Commit))
-	return slices.ContainsFunc(files, func(f history.FilePatch) bool { return len(f.Added()) > 0 }), err
+	return slices.ContainsFunc(files, func(f history.FilePatch) bool { return len(f.Brought()) > 0 }), err
 }
 
 // addHelper adds a session to the helper that it is of.
@@ -250,6 +250,7 @@ func (r *helpReader) countLines(ctx context.Context, out *result.Helped) error {
 	}
 	all, unknown := 0, 0
 	for _, f := range files {
+		out.Added += f.Added
 		all += len(f.Lines)
 		for _, w := range f.Writer {
 			if w.Session == "" {
@@ -264,10 +265,7 @@ func (r *helpReader) countLines(ctx context.Context, out *result.Helped) error {
 // writeTrailers writes the lines that name the helpers, each once.
 func writeTrailers(out *result.Helped, form trailer.Form, sessions map[string]db.Facet) {
 	for i, h := range out.Helpers {
-		t := trailer.Helper{Agent: h.Agent, Model: h.Model, Lines: h.Lines}
-		if out.Lines != nil {
-			t.All = *out.Lines
-		}
+		t := trailer.Helper{Agent: h.Agent, Model: h.Model, Lines: h.Lines, All: out.Added}
 		for _, s := range h.Sessions {
 			_, version, _ := strings.Cut(sessions[s.ID].AgentID, "/")
 			if t.Version = cmp.Or(t.Version, version); !s.Private {

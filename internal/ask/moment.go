@@ -82,6 +82,19 @@ func (m *Moment) Story(ctx context.Context, word string) (result.Story, error) {
 	return out, m.explainLeftOut(err)
 }
 
+// Review is a story as a page for who reviews its commits: see story.ReviewText.
+func (m *Moment) Review(ctx context.Context, told result.Story) (string, error) {
+	var here []string
+	for _, c := range told.Commits {
+		if !c.Missing {
+			here = append(here, c.Commit)
+		}
+	}
+	var lines result.LineStats
+	err := m.countCommits(ctx, &lines, here, nil)
+	return story.ReviewText(told, lines.Total), err
+}
+
 // Session is a session by its ID or a link, with its last turn as its page, and its files as they stand today.
 func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error) {
 	s, _, err := m.Item(ctx, recall.Page{ID: id, Limit: 1, Full: true})

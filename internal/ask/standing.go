@@ -30,7 +30,7 @@ const linesName = "lines"
 
 // countedFile is where the lines of a file come from, and whose they are.
 type countedFile struct {
-	Blob   git.OID
+	Blob   git.OID `cbor:"said"` // by another name than while blank lines counted
 	At     git.OID // the commit of which git was asked; in a commit behind it the same blob has the same origins
 	From   []run
 	State  string // of the ledgers of which the share is
@@ -264,6 +264,7 @@ func (m *Moment) isRevision(word string) bool {
 	return err == nil && rev != "" && len(paths) == 0
 }
 
+// countCommits counts the lines that commits brought, of each that brought some; a merge brings what its parents have.
 func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []string,
 	progress func(done, total int),
 ) error {
@@ -271,7 +272,6 @@ func (m *Moment) countCommits(ctx context.Context, out *result.LineStats, ids []
 	sum := why.Share{Wrote: map[string]int{}}
 	for i := 0; i < len(ids) && err == nil; i++ {
 		var c git.Commit
-		// a merge brings what its parents have
 		if c, err = m.w.Repo.Commit(git.OID(ids[i])); err != nil || len(c.Parents) > 1 {
 			continue
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -113,7 +112,14 @@ func (c *showOptions) run(ctx context.Context, app *App) error {
 			if told.Cut {
 				app.hint(`this clone is shallow, so commits are left out: "git fetch --unshallow" gets them`)
 			}
-			return c.print(ctx, app, w, told)
+			if !c.md {
+				return c.print(ctx, app, w, told)
+			}
+			page, err := at.Review(ctx, told)
+			if err == nil {
+				_, err = io.WriteString(app.Stdout, page)
+			}
+			return err
 		})
 }
 
@@ -125,9 +131,6 @@ func (c *showOptions) print(ctx context.Context, app *App, w *workspace.Workspac
 	switch {
 	case c.full:
 		view = text.Full
-	case c.md:
-		_, err := io.WriteString(app.Stdout, story.ReviewText(shown))
-		return err
 	case c.stat:
 		view = text.Stat
 	case c.prompts:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
-	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -54,7 +53,7 @@ func (in recallInput) story(ctx context.Context, w *workspace.Workspace, at *ask
 		return "", err
 	}
 	if told.Kind != ask.KindSession && told.Kind != ask.KindMemory {
-		return story.ReviewText(told), nil
+		return at.Review(ctx, told)
 	}
 	page, _ := text.Story(text.Look{People: w.People(ctx)}, told, text.Brief)
 	return page, nil

@@ -14,6 +14,7 @@ type Helped struct {
 	Trailers []string  `json:"trailers"`
 	Unseen   string    `json:"unseen,omitempty"`
 
+	Added    int      `json:"-"` // lines, also blank ones, where they were counted
 	Inferred []string `json:"-"` // agents of sessions that stand behind the commit, but are not known to have helped
 	Talked   []string `json:"-"` // agents of sessions that only talked meanwhile
 }

@@ -29,18 +29,19 @@ const (
 type review struct {
 	strings.Builder
 	story        result.Story
+	lines        result.Lines          // that its commits brought
 	full, listed []result.StorySession // at length, and only named
 	failed       map[string][]string   // by session: the commands that failed when last run
 }
 
-// ReviewText is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words,
-// the commands that failed when they were last run, and the commits behind which it stands. It quotes, and never says
-// itself what was decided, tried or done. Two pages are 1,000 words.
-func ReviewText(s result.Story) string {
+// ReviewText is a page of Markdown for who reviews the commits, which brought some lines: of each session what was
+// asked, the agent's last words, the commands that failed when they were last run, and the commits behind which it
+// stands. It quotes, and never says itself what was decided, tried or done. Two pages are 1,000 words.
+func ReviewText(s result.Story, brought result.Lines) string {
 	if s.Kind == db.KindMemory && len(s.Memories) > 0 {
 		return MemoryPage(s.Memories[0])
 	}
-	r := &review{story: s, failed: map[string][]string{}}
+	r := &review{story: s, lines: brought, failed: map[string][]string{}}
 	r.chooseSessions()
 	for _, one := range r.full {
 		for _, c := range failures(one.Tools) {
@@ -130,28 +131,18 @@ func (r *review) writeHead() {
 // writeShare writes one sentence on who wrote the lines that the commits added. It never says that a person wrote a
 // line: nobody knows that, even if no session is behind a commit.
 func (r *review) writeShare() {
-	added, alone, wrote := 0, 0, 0
-	for _, c := range r.story.Commits {
-		for _, f := range c.Files {
-			if added += f.Added; len(c.Sessions) == 0 {
-				alone += f.Added
-			}
-		}
-	}
-	for _, s := range r.story.Sessions {
-		wrote += s.Lines
-	}
-	if added == 0 {
+	all := r.lines.Lines
+	if all == 0 {
 		return
 	}
-	wrote = min(wrote, added-alone)
-	of := func(n int) string { return fmt.Sprintf("%d (%d %%)", n, (100*n+added/2)/added) }
-	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.CountNoun(added, "added line"), of(wrote))
-	if alone > 0 {
-		fmt.Fprintf(r, "; %s are of commits behind which no session is known", of(alone))
+	of := func(n int) string { return fmt.Sprintf("%d (%d %%)", n, (100*n+all/2)/all) }
+	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.CountNoun(all, "added line"),
+		of(r.lines.Wrote))
+	if n := r.lines.NoSession; n > 0 {
+		fmt.Fprintf(r, "; %s are of commits behind which no session is known", of(n))
 	}
-	if rest := added - wrote - alone; rest > 0 {
-		fmt.Fprintf(r, "; of %s it is not known who wrote them", of(rest))
+	if n := r.lines.Unknown; n > 0 {
+		fmt.Fprintf(r, "; of %s it is not known who wrote them", of(n))
 	}
 	r.WriteString(".\n")
 }

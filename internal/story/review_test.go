@@ -32,7 +32,7 @@ func TestReviewIsShort(t *testing.T) {
 			s.Sessions = append(s.Sessions, one)
 			s.Commits = append(s.Commits, result.StoryCommit{Commit: "0123456", Subject: "subject", Sessions: []string{id}})
 		}
-		page := ReviewText(s)
+		page := ReviewText(s, result.Lines{})
 		if n := countWords(page); n > reviewWords || n < 200 {
 			t.Errorf("%d sessions: %d words", sessions, n)
 		}
@@ -48,29 +48,17 @@ func TestReviewIsShort(t *testing.T) {
 
 // TestReviewShare: a page says who wrote the added lines, and of none that a person did.
 func TestReviewShare(t *testing.T) {
-	commit := func(added int, sessions ...string) result.StoryCommit {
-		return result.StoryCommit{
-			Commit: "0123456789", Sessions: sessions,
-			Files: []result.Diffstat{{Path: "a", Added: added}},
-		}
-	}
-	for want, commits := range map[string][]result.StoryCommit{
-		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                                      {commit(8, "A")},
-		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; 3 (25 %) are of commits behind which no session is known; of 1 (8 %) it is not known who wrote them.\n": {commit(9, "A"), commit(3)},
-		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; 3 (100 %) are of commits behind which no session is known.\n":                                             {commit(3)},
+	for want, lines := range map[string]result.Lines{
+		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                                      {Lines: 8, Wrote: 8},
+		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; 3 (25 %) are of commits behind which no session is known; of 1 (8 %) it is not known who wrote them.\n": {Lines: 12, Wrote: 8, NoSession: 3, Unknown: 1},
+		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; 3 (100 %) are of commits behind which no session is known.\n":                                             {Lines: 3, NoSession: 3},
 	} {
-		page := ReviewText(result.Story{
-			Kind: "range", Show: "a..b", Commits: commits,
-			Sessions: []result.StorySession{{ID: "A", Lines: 8}},
-		})
+		page := ReviewText(result.Story{Kind: "range", Show: "a..b"}, lines)
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in\n%s", want, page)
 		}
 	}
-	if page := ReviewText(result.Story{
-		Kind: "range", Show: "a..b",
-		Commits: []result.StoryCommit{commit(0)},
-	}); strings.Contains(page, "added line") {
+	if page := ReviewText(result.Story{Kind: "range", Show: "a..b"}, result.Lines{}); strings.Contains(page, "added line") {
 		t.Errorf("nothing was added:\n%s", page)
 	}
 }
@@ -141,11 +129,11 @@ A · at no known time · 0 turns, 0 tool calls
 
 - B Elsewhere, talked meanwhile
 `
-	if diff := cmp.Diff(want, ReviewText(s)); diff != "" {
+	if diff := cmp.Diff(want, ReviewText(s, result.Lines{Lines: 1, Unknown: 1})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	s.Commits[0].Ties["A"] = "inferred"
-	if page := ReviewText(s); !strings.Contains(page, "### 2. Elsewhere") ||
+	if page := ReviewText(s, result.Lines{}); !strings.Contains(page, "### 2. Elsewhere") ||
 		strings.Count(page, "in `a.css` – talked") != 1 || strings.Count(page, "in `a.css` – inferred") != 1 {
 		t.Errorf("where nothing is known:\n%s", page)
 	}
@@ -182,7 +170,7 @@ func TestReviewSteps(t *testing.T) {
 			commit("ccccccccc", "Tests", 6),
 		},
 	}
-	page := ReviewText(s)
+	page := ReviewText(s, result.Lines{})
 	for _, want := range []string{
 		"**What was asked for each commit** (wrote lines):\n\n- aaaaaaa Dark (0 files, +0 −0)\n- bbbbbbb Colours (0 files, +0 −0)\n  - number 2: ",
 		"  - yes, go\n", " other prompts\n  - *then the agent:* Committed. two `files`\n- ccccccc Tests (0 files, +0 −0)\n  - and the tests\n  - *then the agent:* They pass.\n- after these:\n",

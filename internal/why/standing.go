@@ -13,8 +13,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// Share counts lines: those that sessions are known to have written, and those of commits behind which no session is
-// known. Behind the commits of the remaining lines stands a session, but it is not known who wrote them.
+// Share counts lines that are not blank: those that sessions are known to have written, and those of commits behind
+// which no session is known. Behind the commits of the remaining lines stands a session, but it is not known who
+// wrote them.
 type Share struct {
 	Lines     int
 	Wrote     map[string]int // lines by the session that is known to have written them
@@ -111,13 +112,14 @@ func (c *Counter) writers(ctx context.Context, s source) (writers []Writer, noSe
 // File is a file that a commit changed, with the lines that it brought.
 type File struct {
 	Path   string
+	Added  int      // lines, with blank ones
 	Lines  []int    // as numbered in the file after the commit
 	Writer []Writer // of each line
 }
 
-// BroughtLines tells who wrote the lines that a commit brought, against its first parent. Only what is known line by
-// line counts: no tie to the commit says it. Files whose lines can't be compared (binary, large, one of very many) are
-// left out. It returns ErrNotFound for a commit that is not here.
+// BroughtLines tells who wrote the lines that a commit brought, against its first parent, but for blank ones. Only
+// what is known line by line counts: no tie to the commit says it. Files whose lines can't be compared (binary,
+// large, one of very many) are left out. It returns ErrNotFound for a commit that is not here.
 func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err error) {
 	patches, err := history.Patch(ctx, c.repo, id)
 	if err == nil {
@@ -125,12 +127,12 @@ func (c *Counter) BroughtLines(ctx context.Context, id git.OID) (out []File, err
 	}
 	c.finder.late = time.After(tracePatience)
 	for i := 0; i < len(patches) && err == nil; i++ {
-		s := source{Origin: history.Origin{Commit: id, Path: patches[i].Path}, at: patches[i].Added()}
+		s := source{Origin: history.Origin{Commit: id, Path: patches[i].Path}, at: patches[i].Brought()}
 		for line := range s.at {
 			s.lines = append(s.lines, line)
 		}
 		if len(s.at) > 0 {
-			f := File{Path: s.Path, Lines: s.at}
+			f := File{Path: s.Path, Added: len(patches[i].Added()), Lines: s.at}
 			f.Writer, _, err = c.writers(ctx, s)
 			out = append(out, f)
 		}
@@ -164,14 +166,14 @@ func (c *Counter) WritersOf(ctx context.Context, id git.OID, path string, lines 
 	return out, err
 }
 
-// CountCommit counts the lines that a commit brought, against its first parent. It returns ErrNotFound for a commit
-// that is not here.
+// CountCommit counts the lines that a commit brought, against its first parent, as BroughtLines has them. It returns
+// ErrNotFound for a commit that is not here.
 func (c *Counter) CountCommit(ctx context.Context, id git.OID) (Share, error) {
 	out := Share{Wrote: map[string]int{}}
 	patches, err := history.Patch(ctx, c.repo, id)
 	for i := 0; i < len(patches) && err == nil; i++ {
 		var origins []history.Origin
-		for _, line := range patches[i].Added() {
+		for _, line := range patches[i].Brought() {
 			origins = append(origins, history.Origin{Commit: id, Path: patches[i].Path, Line: line})
 		}
 		var one Share

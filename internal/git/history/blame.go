@@ -78,9 +78,9 @@ func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, fr
 // manyBlamed is for how many files it is worth to index the history first.
 const manyBlamed = 100
 
-// BlameFiles is BlameFile of all lines of many files of a commit, on all cores. It hands on where the lines of each
-// file come from, one file at a time, in any order: nothing for a file that BlameFile refuses. Once ctx ends, or each
-// fails, it returns that error.
+// BlameFiles is BlameFile of all lines of many files of a commit, but for blank ones, on all cores. It hands on where
+// the lines of each file come from, one file at a time, in any order: nothing for a file that BlameFile refuses. Once
+// ctx ends, or each fails, it returns that error.
 func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string,
 	each func(file string, origins []Origin) error,
 ) error {
@@ -124,8 +124,10 @@ func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string
 		go func() {
 			if len(lines) > 0 {
 				found, err := b.run(ctx, nil, []string{string(commit)}, one.file, nil, nil)
-				for i := 1; i <= len(lines) && err == nil; i++ {
-					one.origins = append(one.origins, found[i])
+				for i := 0; i < len(lines) && err == nil; i++ {
+					if !isBlank(lines[i]) {
+						one.origins = append(one.origins, found[i+1])
+					}
 				}
 			}
 			results <- one

@@ -76,6 +76,23 @@ func FileLines(r *git.Repo, commit git.OID, file string) ([]string, error) {
 	return linesOfFile(c, file)
 }
 
+// Brought are the lines that a patch brings and that count for somebody: not the blank ones.
+func (p FilePatch) Brought() (out []int) {
+	added := p.Added()
+	for l := range strings.Lines(p.Text) {
+		if strings.HasPrefix(l, "+") {
+			if !isBlank(l[1:]) {
+				out = append(out, added[0])
+			}
+			added = added[1:]
+		}
+	}
+	return out
+}
+
+// isBlank reports whether a line is white space: who wrote it can't be told, and so nobody counts it.
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
 // Added are the lines that a patch brings, as numbered in the file after it.
 func (p FilePatch) Added() (out []int) {
 	at := 0
