@@ -96,6 +96,26 @@ func (all Revisions) Commits() []Commit {
 	return out
 }
 
+// Starts are, for each commit of the sets, the one of its set that is in this clone: for such a one itself.
+func (all Revisions) Starts() map[Commit]string {
+	out := map[Commit]string{}
+	for _, a := range slices.Backward(all) {
+		for c := range a.strongest {
+			if a.Maker.Here {
+				out[c] = a.SHAPrefix
+			}
+		}
+	}
+	for _, a := range all {
+		for c := range out {
+			if c.SHA == a.SHAPrefix {
+				out[c] = c.SHA
+			}
+		}
+	}
+	return out
+}
+
 // Judge calls Judge of each.
 func (all Revisions) Judge(ties []Tie) {
 	for i := range all {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -146,6 +147,27 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 		return FindRevisions(ctx, index, repo, rev)
 	}
 	return readFamilies(ctx, index, repo, starts)
+}
+
+// Successors are what commits became at last by amends and rebases, in the ledger of an address: of those that were
+// rewritten, if a branch, tag or HEAD leads to it.
+func Successors(ctx context.Context, index *db.DB, repo *git.Repo,
+	shas []string,
+) (map[attribution.Commit]string, error) {
+	became, err := index.BecameAtLast(ctx, shas)
+	if err != nil || len(became) == 0 {
+		return map[attribution.Commit]string{}, err
+	}
+	var ids []git.OID
+	for _, sha := range became {
+		ids = append(ids, git.OID(sha))
+	}
+	missing := repo.MissingObjects(ids)
+	lost, err := history.Unreached(ctx, repo, ids, nil)
+	maps.DeleteFunc(became, func(_ attribution.Commit, sha string) bool {
+		return missing[git.OID(sha)] || lost[git.OID(sha)]
+	})
+	return became, err
 }
 
 // OfSession lists the commits of a session, with what amends and rebases made of them at last: first the commits that

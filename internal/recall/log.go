@@ -1,19 +1,23 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // LogRequest asks for checkpoints. The zero value of a filter lets all pass.
@@ -30,7 +34,9 @@ type LogRequest struct {
 	Times
 }
 
-// Log reads the latest checkpoints, newest first.
+// Log reads the latest checkpoints, newest first. One at a commit that was rewritten is told at what became of it: of a
+// range at its commit, else at the last one, if a branch, tag or HEAD reaches that. Of several at one commit by one
+// author the latest is told, with the sessions of all.
 func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]result.Checkpoint, error) {
 	if err := checkAgent(ctx, index, req.Agent); err != nil {
 		return nil, err
@@ -48,9 +54,25 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 			return nil, err
 		}
 	}
-	if err := applyOperands(ctx, index, repo, req, &q); err != nil {
+	asked, err := applyOperands(ctx, index, repo, req, &q)
+	if err != nil {
 		return nil, err
 	}
+	for {
+		all, err := readCheckpoints(ctx, index, q)
+		if err != nil {
+			return nil, err
+		}
+		isAll := len(all) < q.Limit
+		if all, err = atSuccessors(ctx, index, repo, asked, all); err != nil || isAll || len(all) >= req.Limit {
+			return all[:min(len(all), req.Limit)], err
+		}
+		q.Limit *= 2
+	}
+}
+
+// readCheckpoints reads checkpoints as the ledgers have them, the newest first.
+func readCheckpoints(ctx context.Context, index *db.DB, q db.LogQuery) ([]result.Checkpoint, error) {
 	rows, err := index.Log(ctx, q)
 	if err != nil {
 		return nil, err
@@ -94,11 +116,12 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 }
 
 // applyOperands reads the range and the paths. They are arguments, and no filter names them in an error.
-func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q *db.LogQuery) error {
-	err := error(nil)
+func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest,
+	q *db.LogQuery,
+) (asked attribution.Revisions, err error) {
 	if req.Range != "" {
-		asked, failed := commits.UpTo(ctx, index, repo, req.Range)
-		q.Commits, err = asked.Commits(), failed
+		asked, err = commits.UpTo(ctx, index, repo, req.Range)
+		q.Commits = asked.Commits()
 	}
 	if len(req.Paths) > 0 && err == nil {
 		paths, failed := pathsOf(repo, req.Paths)
@@ -107,7 +130,36 @@ func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogReq
 	if usage := (*name.UsageError)(nil); errors.As(err, &usage) {
 		usage.Filter = ""
 	}
-	return err
+	return asked, err
+}
+
+// atSuccessors tells checkpoints at what became of their commits, once each.
+func atSuccessors(ctx context.Context, index *db.DB, repo *git.Repo, asked attribution.Revisions,
+	all []result.Checkpoint,
+) ([]result.Checkpoint, error) {
+	shas := make([]string, len(all))
+	for i, cp := range all {
+		shas[i] = cp.Commit
+	}
+	became, err := commits.Successors(ctx, index, repo, shas)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(became, asked.Starts())
+	out, at := []result.Checkpoint{}, map[attribution.Commit]int{}
+	for _, cp := range all {
+		of := attribution.Commit{Email: strings.ToLower(cp.Author), SHA: cp.Commit}
+		if now := cmp.Or(became[of], became[attribution.Commit{SHA: cp.Commit}]); now != cp.Commit {
+			cp.Became = now
+		}
+		of.SHA = cp.Code()
+		if n, ok := at[of]; ok && of.SHA != session.ZeroSHA {
+			out[n].AddSessions(cp.Sessions)
+			continue
+		}
+		at[of], out = len(out), append(out, cp)
+	}
+	return out, nil
 }
 
 // ErrOperand is a word that is neither a revision nor a file.

@@ -19,7 +19,7 @@ func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) st
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
 		p.blankLine()
-		p.writeCheckpoint(cp, subject(cp.Commit))
+		p.writeCheckpoint(cp, subject(cp.Code()))
 	}
 	return p.String()
 }
@@ -28,13 +28,13 @@ func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) st
 func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
-		sha := p.commit(result.ShortOID(cp.Commit))
+		sha := p.commit(result.ShortOID(cp.Code()))
 		if cp.Commit == session.ZeroSHA {
 			sha = printableSpan(unstyled, "-------")
 		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
 		p.writeLine("", "", append([]span{sha, printableSpan(unstyled, " "+day+" ")},
-			p.subjectLine(cp, subject(cp.Commit))...)...)
+			p.subjectLine(cp, subject(cp.Code()))...)...)
 	}
 	return p.String()
 }
@@ -111,7 +111,7 @@ func (p *page) writeCheckpoint(cp result.Checkpoint, subject string) {
 	for i, s := range sessions {
 		if i == maxLogged {
 			p.writeLine("    ", "        ", printableSpanf(unstyled, `and %d more: "git rekal --commit %s"`, len(sessions)-i,
-				result.ShortOID(cp.Commit)))
+				result.ShortOID(cp.Code())))
 			break
 		}
 		p.writeTitle("    ", p.id(s.ID)+"  ", bold, s.Title)
@@ -146,7 +146,7 @@ func (p *page) commitLine(cp result.Checkpoint, subject string) []span {
 	}
 	return []span{
 		{text: "commit "},
-		p.commit(result.ShortOID(cp.Commit)),
+		p.commit(result.ShortOID(cp.Code())),
 		printableSpan(unstyled, strings.TrimRight(rest, " \n\t")),
 	}
 }

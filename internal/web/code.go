@@ -78,7 +78,7 @@ func makeTimeline(r *request) (page, error) {
 	zone := r.Now().Location()
 	for _, c := range shown {
 		out.add(event{
-			Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit),
+			Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Code()),
 			Tied: c.Commit != nouns.ZeroSHA,
 		},
 			func(stamp string) string { return result.FormatTime(stamp, zone, "Monday, 2 January 2006") })
