@@ -16,7 +16,6 @@ import (
 const (
 	longestShown  = 300
 	longestDetail = 160
-	longestQuoted = 30 // of what stands in quotes and differs, where not everything fits
 )
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
@@ -108,9 +107,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 	for _, e := range k.totals {
 		add(e, ranks[total], false)
 	}
-	grave := false
 	for _, g := range k.groups {
-		grave = grave || g.kind >= fault
 		rank := ranks[g.kind]
 		whole := len(g.members)
 		if k.overBudget || g.kind < fault && len(g.extra) > 0 {
@@ -130,12 +127,12 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, detail)
 			}
 		}
-		out = append(out, g.foldMarks(rank, whole, k.overBudget)...)
+		out = append(out, g.foldMarks(rank, whole)...)
 	}
 	for _, e := range k.asked {
 		add(e, rankAsked, true)
 	}
-	for i, e := range k.headAndTail(grave) {
+	for i, e := range k.headAndTail() {
 		if i == 0 && len(k.totals) == 0 { // what a tool says last is what came of it
 			add(e, rankTotal, false)
 		}
@@ -158,22 +155,12 @@ func saysValue(text string) bool {
 // valueNames are what runners of tests call both sides of an assertion.
 var valueNames = []string{"expected", "actual", "received", "got", "want", "wanted", "left", "right", "but was"} //nolint:gochecknoglobals // read-only
 
-// headAndTail are the first and last lines, the last first; fewer where there is something to say. A total sums up what
-// stands before it.
-func (k *keeper) headAndTail(grave bool) (out []entry) {
-	head, tail, summed := headLines, tailLines, -1
-	if grave {
-		head, tail = 2, 3
+// headAndTail are the first and last lines, the last first.
+func (k *keeper) headAndTail() (out []entry) {
+	for i := range min(tailLines, k.ends) {
+		out = append(out, k.tail[(k.ends-1-i)%tailLines])
 	}
-	if n := len(k.totals); grave && n > 0 {
-		head, summed = 0, k.totals[n-1].seq
-	}
-	for i := range min(tail, k.ends) {
-		if e := k.tail[(k.ends-1-i)%tailLines]; e.seq > summed {
-			out = append(out, e)
-		}
-	}
-	for _, e := range k.head[:min(head, len(k.head))] {
+	for _, e := range k.head {
 		if !isLibrary(e.text) {
 			out = append(out, e)
 		}
@@ -182,7 +169,7 @@ func (k *keeper) headAndTail(grave bool) (out []entry) {
 }
 
 // foldMarks are marks that name the lines of a group that are not shown whole, some in each mark.
-func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
+func (g *group) foldMarks(rank, whole int) (out []piece) {
 	final, first := g.members[whole-1], g.members[0].text
 	var extra []foldedLine
 	for _, m := range g.members[whole:] {
@@ -192,9 +179,6 @@ func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 	var part []string
 	size, under := 0, final.heading
 	for i, e := range extra {
-		if tight {
-			e.differs = clipQuoted(e.differs)
-		}
 		e.differs = truncate(e.differs, longestShown)
 		size += len(e.differs)
 		if e.heading != nil && e.heading != under {
@@ -209,17 +193,6 @@ func (g *group) foldMarks(rank, whole int, tight bool) (out []piece) {
 		}
 	}
 	return out
-}
-
-// clipQuoted leaves of each quoted word its beginning.
-func clipQuoted(text string) string {
-	all := splitWords(text)
-	for i, w := range all {
-		if strings.ContainsAny(w, "'\"`‘“") {
-			all[i] = truncate(w, longestQuoted)
-		}
-	}
-	return strings.Join(all, " ")
 }
 
 func foldMark(items []string) string {

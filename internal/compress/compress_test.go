@@ -552,15 +552,6 @@ func TestForms(t *testing.T) {
 				" => ERROR [2/3] RUN npm ci                  3.1s\nfailed to solve: process \"/bin/sh -c npm ci\" did not complete successfully: exit code: 1\n",
 			[]string{" => ERROR [2/3] RUN npm ci", "failed to solve: process"},
 		},
-		"terraform": {
-			filler("module.net.aws_subnet.a[%d]: Refreshing state... [id=subnet-0]") +
-				"  # aws_instance.web will be created\n  + resource \"aws_instance\" \"web\" {\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
-				"╷\n│ Error: Invalid reference\n│\n│   on main.tf line 14, in resource \"aws_instance\" \"web\":\n│   14:   ami = foo\n│\n│ A reference to a resource type must be followed by a name.\n╵\n",
-			[]string{
-				"  # aws_instance.web will be created", "Plan: 1 to add, 0 to change, 0 to destroy.",
-				"│ Error: Invalid reference", "│   on main.tf line 14", "│   14:   ami = foo",
-			},
-		},
 		"yarn": {
 			"➤ YN0000: ┌ Resolution step\n➤ YN0061: │ request@npm:2.88.2 is deprecated\n" +
 				filler("➤ YN0013: │ left-pad@npm:1.%d can't be found in the cache") +

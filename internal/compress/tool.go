@@ -27,7 +27,7 @@ type tool interface {
 // newTools are the recognisers, in the order in which they are asked: those that know a line by its whole form before
 // those that go by a word.
 func newTools(first *goTest) []tool {
-	return []tool{first, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
+	return []tool{first, &trace{}, &suite{}, &eslint{}, &compiler{}, &gitTool{}}
 }
 
 // kindOfAny is the kind of a line that no tool knows.
