@@ -2,11 +2,11 @@ package setup
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -26,24 +26,17 @@ type addition struct {
 	sections  []section
 }
 
-// section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every
-// other byte stays. Install notes the piece, so that Remove takes out the same bytes. If somebody has reformatted these
-// bytes since, remove finds the section by its meaning.
+// section is one stretch of an addition: a server, a hook, a few lines.
 type section interface {
-	// pieceToAdd is the text to add to a file, given its text; nil if it is there already. An empty text may be a file
-	// that is not there.
-	pieceToAdd(text []byte) (*piece, error)
-	// remove removes the section from a text, however it is written; removed is false if it is not there, or was edited.
-	remove(text []byte) (rest []byte, removed bool)
+	// add puts the section into a text, and leaves every other byte. A text that has it stays as it is. An empty text may
+	// be a file that is not there.
+	add(text []byte) (more []byte, err error)
+	// remove brings back the text of before add; what somebody has formatted anew since, it finds by its meaning. at is
+	// where the section stood, -1 if it is not there, or was edited.
+	remove(text []byte) (rest []byte, at int)
 	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours
 	// does.
 	find(text []byte) (present bool, problem string)
-}
-
-// piece is a text that Install puts into a file, and the offset where it does so.
-type piece struct {
-	At   int    `json:"at"`
-	Text string `json:"text"`
 }
 
 // installAdditions adds what was asked for, and leaves every other byte of the files.
@@ -83,17 +76,17 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	if err != nil {
 		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
 	}
-	more, pieces, err := a.addTo(text)
+	more, err := a.addTo(text)
 	if err != nil {
 		return false, fmt.Errorf("setup: %s was left alone: %w: %s", a.path, err, a.byHand)
 	}
-	if len(pieces) == 0 {
+	if bytes.Equal(more, text) {
 		if _, wrong := a.has(text); wrong != "" {
 			r.addHint("the %s in %s %s", a.what, a.path, wrong)
 		}
 		return false, nil
 	}
-	if err := made.noteAddition(path, pieces); err != nil {
+	if err := made.noteAddition(path); err != nil {
 		return false, err
 	}
 	err = os.MkdirAll(filepath.Dir(path), 0o777)
@@ -113,20 +106,20 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	return true, nil
 }
 
-// addTo puts all sections into a text that lacks them, one after another.
-func (a addition) addTo(text []byte) (more []byte, pieces []piece, err error) {
+// addTo puts all sections into a text that lacks them, one after another. JSON in a file of its own has a line for each
+// value.
+func (a addition) addTo(text []byte) (more []byte, err error) {
 	more = text
 	for _, s := range a.sections {
-		p, err := s.pieceToAdd(more)
-		if err != nil {
-			return nil, nil, err
-		}
-		if p != nil {
-			more = slices.Concat(more[:p.At], []byte(p.Text), more[p.At:])
-			pieces = append(pieces, *p)
+		if more, err = s.add(more); err != nil {
+			return nil, err
 		}
 	}
-	return more, pieces, nil
+	var pretty bytes.Buffer
+	if text == nil && json.Indent(&pretty, more, "", "  ") == nil {
+		return pretty.Bytes(), nil
+	}
+	return more, nil
 }
 
 func (a addition) has(text []byte) (present bool, problem string) {
@@ -141,7 +134,8 @@ func (a addition) has(text []byte) (present bool, problem string) {
 // removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it
 // and nothing else is in it.
 func removeAdditions(l Layout, path string, made *record, r *Report) error {
-	if isLink(path) || isSpecialFile(path) {
+	all := additionsTo(path)
+	if all == nil || isLink(path) || isSpecialFile(path) {
 		return nil
 	}
 	if err := removeHalfWritten(path); err != nil {
@@ -151,16 +145,7 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	if err != nil {
 		return fmt.Errorf("setup: read %s: %w", l.pathForUser(path), err)
 	}
-	all := additionsTo(path)
-	rest := text
-	for _, p := range slices.Backward(made.pieces[path]) {
-		rest = p.removePiece(rest, all)
-	}
-	for _, a := range all {
-		for _, s := range a.sections {
-			rest, _ = s.remove(rest)
-		}
-	}
+	rest := withoutSections(text, all)
 	switch {
 	case bytes.Equal(rest, text):
 	case made.has(path) && isEmptyConfig(rest):
@@ -184,42 +169,33 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	return nil
 }
 
-// removePiece takes the bytes that Install once put into a text out again: from where they were put, else, as somebody
-// edited the text since, from where adding them would put them now.
-func (p piece) removePiece(text []byte, all []addition) []byte {
-	if rest, ok := p.removePieceAt(p.At, text, all); ok {
-		return rest
-	}
-	for at := range text {
-		if rest, ok := p.removePieceAt(at, text, all); ok {
-			return rest
-		}
-	}
-	return text
-}
-
-func (p piece) removePieceAt(at int, text []byte, all []addition) (rest []byte, ok bool) {
-	if at < 0 || at > len(text) || !bytes.HasPrefix(text[at:], []byte(p.Text)) {
-		return nil, false
-	}
-	rest = slices.Concat(text[:at], text[at+len(p.Text):])
-	for _, a := range all {
-		for _, s := range a.sections {
-			if again, err := s.pieceToAdd(rest); err == nil && again != nil && *again == (piece{at, p.Text}) {
-				return rest, true
+// withoutSections takes all sections out of a text, that before the others first: each was put before those that were
+// there.
+func withoutSections(text []byte, all []addition) []byte {
+	for {
+		first, rest := -1, text
+		for _, a := range all {
+			for _, s := range a.sections {
+				if without, at := s.remove(text); at >= 0 && (first < 0 || at < first) {
+					first, rest = at, without
+				}
 			}
 		}
+		if first < 0 {
+			return text
+		}
+		text = rest
 	}
-	return nil, false
 }
 
 // isEmptyConfig reports whether a file holds nothing, or an empty object.
 func isEmptyConfig(text []byte) bool {
-	return isBlank(text) || string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))) == "{}"
+	words := bytes.Join(bytes.Fields(withoutBOM(text)), nil)
+	return len(words) == 0 || string(words) == "{}"
 }
 
 func isBlank(text []byte) bool {
-	return len(bytes.Trim(bytes.TrimPrefix(text, []byte(bom)), " \t\r\n")) == 0
+	return len(bytes.Trim(withoutBOM(text), " \t\r\n")) == 0
 }
 
 // withLineEndsOf gives a text of ours the line ends of another one.

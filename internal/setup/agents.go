@@ -210,15 +210,31 @@ func additionsTo(path string) (all []addition) {
 	return all
 }
 
-// startsServer reports whether a command line, as somebody wrote it, starts our server: by whatever path, or as a
-// command of git, which may be told the folder.
-func startsServer(words []string) bool {
-	words = slices.Clone(words)
+// serverProblem says of a server by our name that it is another one: if its command line, as somebody wrote it, does not
+// start ours, by whatever path, or as a command of git, which may be told the folder.
+func serverProblem(server map[string]any) string {
+	words := append(stringsOf(server["command"]), stringsOf(server["args"])...)
 	if len(words) > 3 && words[1] == "-C" {
 		words = slices.Delete(words, 1, 3)
 	}
 	if len(words) > 0 {
 		words[0] = strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	}
-	return slices.Equal(words, []string{serverName, "mcp"}) || slices.Equal(words, []string{"git", "rekal", "mcp"})
+	if slices.Equal(words, []string{serverName, "mcp"}) || slices.Equal(words, []string{"git", "rekal", "mcp"}) {
+		return ""
+	}
+	return "runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name"
+}
+
+// stringsOf are a string, or those of a list.
+func stringsOf(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, e := range v {
+			out = append(out, fmt.Sprint(e))
+		}
+	}
+	return out
 }

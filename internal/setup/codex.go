@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -39,28 +38,27 @@ func (codexServer) parseServers(text []byte) (servers map[string]any, err error)
 	return servers, nil
 }
 
-func (s codexServer) pieceToAdd(text []byte) (*piece, error) {
+func (s codexServer) add(text []byte) (more []byte, err error) {
 	servers, err := s.parseServers(text)
 	if err != nil || servers[serverName] != nil {
-		return nil, err
+		return text, err
 	}
-	p := appendLines(text, codexTable)
-	if servers, err = s.parseServers(slices.Concat(text, []byte(p.Text))); err != nil || !s.isOurs(servers) {
+	more = appendLines(text, codexTable)
+	if servers, err = s.parseServers(more); err != nil || !s.isOurs(servers) {
 		return nil, fmt.Errorf("%q takes no further table", codexTables)
 	}
-	return p, nil
+	return more, nil
 }
 
-func (s codexServer) remove(text []byte) (rest []byte, removed bool) {
+func (s codexServer) remove(text []byte) (rest []byte, at int) {
 	if servers, err := s.parseServers(text); err != nil || !s.isOurs(servers) {
-		return text, false
+		return text, -1
 	}
-	rest, found := cutLines(text, codexTable)
-	servers, err := s.parseServers(rest)
-	if !found || err != nil || servers[serverName] != nil {
-		return text, false
+	rest, at = cutLines(text, codexTable)
+	if servers, err := s.parseServers(rest); err != nil || servers[serverName] != nil {
+		return text, -1
 	}
-	return rest, true
+	return rest, at
 }
 
 func (codexServer) isOurs(servers map[string]any) bool {
@@ -70,8 +68,5 @@ func (codexServer) isOurs(servers map[string]any) bool {
 func (s codexServer) find(text []byte) (present bool, problem string) {
 	servers, _ := s.parseServers(text)
 	server, _ := servers[serverName].(map[string]any)
-	if !startsServer(append(stringsOf(server["command"]), stringsOf(server["args"])...)) {
-		problem = serverWrong
-	}
-	return servers[serverName] != nil, problem
+	return servers[serverName] != nil, serverProblem(server)
 }

@@ -11,10 +11,7 @@ import (
 )
 
 const (
-	entryLines = `"git-rekal": {
-      "command": "git-rekal",
-      "args": ["mcp"]
-    }`
+	entryLines = `"git-rekal": {"command": "git-rekal", "args": ["mcp"]}`
 	codexTable = "[mcp_servers.git-rekal]\ncommand = \"git-rekal\"\nargs = [\"mcp\"]\n"
 )
 
@@ -36,29 +33,29 @@ func TestConfigs(t *testing.T) {
 		},
 		{
 			"Gemini with CRLF", ".gemini/settings.json", "{\r\n  \"ui\": {}\r\n}\r\n",
-			"{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  },\r\n  \"ui\": {}\r\n}\r\n",
+			"{\r\n  \"mcpServers\": {" + entryLines + "},\r\n  \"ui\": {}\r\n}\r\n",
 		},
-		{"Gemini, empty", ".gemini/settings.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
+		{"Gemini, empty", ".gemini/settings.json", "", "{\"mcpServers\": {" + entryLines + "}}\n"},
 		{
 			"OpenCode", "opencode.json", "{\"$schema\": \"https://opencode.ai/config.json\"}\n",
-			"{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }\n  },\"$schema\": \"https://opencode.ai/config.json\"}\n",
+			"{\n  \"mcp\": {\"git-rekal\": {\"type\": \"local\", \"command\": [\"git-rekal\", \"mcp\"]}},\"$schema\": \"https://opencode.ai/config.json\"}\n",
 		},
 		{
 			"OpenCode with comments", "opencode.jsonc", "{\n  \"mcp\": {}, // none\n}\n",
-			"{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }}, // none\n}\n",
+			"{\n  \"mcp\": {\n    \"git-rekal\": {\"type\": \"local\", \"command\": [\"git-rekal\", \"mcp\"]}}, // none\n}\n",
 		},
 		{
 			"VS Code", ".vscode/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n",
-			"{\n\t\"servers\": {\n    \"git-rekal\": {\n      \"type\": \"stdio\",\n      \"command\": \"git-rekal\",\n      \"args\": [\"mcp\"]\n    }},\n\t\"inputs\": []\n}\n",
+			"{\n\t\"servers\": {\n    \"git-rekal\": {\"type\": \"stdio\", \"command\": \"git-rekal\", \"args\": [\"mcp\"]}},\n\t\"inputs\": []\n}\n",
 		},
 		{
 			"Cursor", ".cursor/mcp.json", "{\"mcpServers\":{}}",
-			"{\"mcpServers\":{\n    \"git-rekal\": {\n      \"command\": \"git\",\n      \"args\": [\"-C\", \"${workspaceFolder}\", \"rekal\", \"mcp\"]\n    }}}",
+			"{\"mcpServers\":{\n    \"git-rekal\": {\"command\": \"git\", \"args\": [\"-C\", \"${workspaceFolder}\", \"rekal\", \"mcp\"]}}}",
 		},
-		{"Claude, empty", ".mcp.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
+		{"Claude, empty", ".mcp.json", "", "{\"mcpServers\": {" + entryLines + "}}\n"},
 		{
 			"Claude with CRLF and a byte order mark", ".mcp.json", "\ufeff{}\r\n",
-			"\ufeff{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  }}\r\n",
+			"\ufeff{\r\n  \"mcpServers\": {" + entryLines + "}}\r\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,7 +173,7 @@ func TestConfigEdited(t *testing.T) {
 		{
 			"behind another one", ".gemini/settings.json",
 			"{\"mcpServers\": {\"a\": {}, // a\n \"git-rekal\": {\"args\": [\"mcp\"], \"command\": \"git-rekal\"}, // why\n}}",
-			"{\"mcpServers\": {\"a\": {} // a\n // why\n}}",
+			"{\"mcpServers\": {\"a\": {}, // a\n // why\n}}",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

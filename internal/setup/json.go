@@ -12,209 +12,183 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonValue is a section of a configuration in JSON: a member of an object, or an element of a list.
+// jsonValue is a section of a configuration in JSON: a member of an object, or an element of a list. It goes first into
+// the innermost object or list on its path that is there, on a line of its own. Objects and lists that are missing are
+// written around it without white space: by that remove tells them from those that were there.
 type jsonValue struct {
 	path     []string // the members that lead to the object or list
 	name     string   // of the member; "" for an element
-	value    string   // as it is written at its depth
+	value    string   // in one line
 	sign     string   // an element that holds these bytes is ours
 	comments bool     // the agent takes comments, and a comma behind the last member
 }
 
 // jsonServer is our MCP server in the object that holds the servers.
 func jsonServer(list string, comments bool, members ...string) jsonValue {
-	value := "{\n      " + strings.Join(members, ",\n      ") + "\n    }"
+	value := "{" + strings.Join(members, ", ") + "}"
 	return jsonValue{path: []string{list}, name: serverName, value: value, comments: comments}
 }
 
-func (v jsonValue) pieceToAdd(text []byte) (*piece, error) {
+func (v jsonValue) add(text []byte) (more []byte, err error) {
 	if isBlank(text) {
-		return &piece{len(text), withLineEndsOf(text, "{\n  "+v.formatAtDepth(0)+"\n}\n")}, nil
+		return slices.Concat(text, []byte(withLineEndsOf(text, "{"+v.textAtDepth(0)+"}\n"))), nil
 	}
 	doc, err := v.parse(text)
 	if err != nil {
 		return nil, err
 	}
-	inside, depth, err := v.container(&doc)
-	if err != nil || depth == len(v.path) && v.index(inside) >= 0 {
-		return nil, err
+	outer, i, err := v.locate(&doc)
+	if err != nil || i >= 0 {
+		return text, err
 	}
-	first := "\n" + strings.Repeat("  ", depth+1) + v.formatAtDepth(depth)
-	if countMembers(inside) > 0 {
+	inside := outer[len(outer)-1]
+	first := "\n" + strings.Repeat("  ", len(outer)) + v.textAtDepth(len(outer)-1)
+	if len(membersOf(inside)) > 0 {
 		first += ","
 	}
-	return &piece{len(text) - len(withoutBOM(text)) + inside.StartOffset + 1, withLineEndsOf(text, first)}, nil
+	at := len(text) - len(withoutBOM(text)) + inside.StartOffset + 1
+	return slices.Concat(text[:at], []byte(withLineEndsOf(text, first)), text[at:]), nil
 }
 
-// formatAtDepth is what is put into the object or list at a depth: the value, with the members around it that are
-// missing.
-func (v jsonValue) formatAtDepth(depth int) string {
-	if depth == len(v.path) {
-		if v.name == "" {
-			return v.value
+// textAtDepth is what is put into the object or list at a depth: the value, in what is missing around it.
+func (v jsonValue) textAtDepth(depth int) string {
+	text := v.value
+	if v.name != "" {
+		text = fmt.Sprintf("%q: %s", v.name, text)
+	}
+	for i := len(v.path) - 1; i >= depth; i-- {
+		format := "%q: {%s}"
+		if v.isList(i + 1) {
+			format = "%q: [%s]"
 		}
-		return fmt.Sprintf("%q: %s", v.name, v.value)
+		text = fmt.Sprintf(format, v.path[i], text)
 	}
-	opening, closing := "{", "}"
-	if depth+1 == len(v.path) && v.name == "" {
-		opening, closing = "[", "]"
-	}
-	indent := "\n" + strings.Repeat("  ", depth+1)
-	return fmt.Sprintf("%q: %s%s  %s%s%s", v.path[depth], opening, indent, v.formatAtDepth(depth+1), indent, closing)
+	return text
 }
 
-// container is the innermost object or list on the value's path that is there, and its depth.
-func (v jsonValue) container(doc *hujson.Value) (inside *hujson.Value, depth int, err error) {
-	inside = doc
-	for ; depth < len(v.path); depth++ {
-		next, err := memberValue(inside, v.path[depth])
-		if err != nil || next == nil {
-			return inside, depth, err
-		}
-		inside = next
-		_, isList := inside.Value.(*hujson.Array)
-		_, isObject := inside.Value.(*hujson.Object)
-		switch wantsList := depth+1 == len(v.path) && v.name == ""; {
-		case wantsList && !isList:
-			return nil, 0, fmt.Errorf("%q is no list", v.path[depth])
-		case !wantsList && !isObject:
-			return nil, 0, fmt.Errorf("%q is no object", v.path[depth])
-		}
-	}
-	return inside, depth, nil
-}
+// isList reports whether a list is at a depth of the path, and no object.
+func (v jsonValue) isList(depth int) bool { return depth == len(v.path) && v.name == "" }
 
-// memberValue is the value of an object's member; nil if there is none. Two members of one name are an error: agents
+// locate finds the objects and lists on the value's path that are there, from the outermost on, and the place of our
+// value in the last one, as we wrote it or not; -1 if it is not there. Two members of one name are an error: agents
 // differ in which one they take.
-func memberValue(of *hujson.Value, name string) (found *hujson.Value, err error) {
-	object, ok := of.Value.(*hujson.Object)
-	if !ok {
-		return nil, nil //nolint:nilnil // what is no object has no members
+func (v jsonValue) locate(doc *hujson.Value) (outer []*hujson.Value, i int, err error) {
+	outer = []*hujson.Value{doc}
+	for depth, name := range v.path {
+		var found []*hujson.Value
+		for _, m := range membersOf(outer[depth]) {
+			if m.name == name {
+				found = append(found, m.value)
+			}
+		}
+		if len(found) == 0 {
+			return outer, -1, nil
+		}
+		_, isList := found[0].Value.(*hujson.Array)
+		_, isObject := found[0].Value.(*hujson.Object)
+		switch wantsList := v.isList(depth + 1); {
+		case len(found) > 1:
+			return nil, -1, fmt.Errorf("it has %q %d times", name, len(found))
+		case wantsList && !isList:
+			return nil, -1, fmt.Errorf("%q is no list", name)
+		case !wantsList && !isObject:
+			return nil, -1, fmt.Errorf("%q is no object", name)
+		}
+		outer = append(outer, found[0])
 	}
-	times := 0
-	for i, m := range object.Members {
-		if nameOf(m) == name {
-			times++
-			found = &object.Members[i].Value
+	return outer, slices.IndexFunc(membersOf(outer[len(v.path)]), func(m jsonMember) bool {
+		return v.name != "" && m.name == v.name || v.name == "" && bytes.Contains(m.value.Pack(), []byte(v.sign))
+	}), nil
+}
+
+// jsonMember is a member of an object, or an element of a list.
+type jsonMember struct {
+	name   string
+	from   int          // where it begins
+	before hujson.Extra // white space and comments before it
+	value  *hujson.Value
+	outer  []*hujson.Value // see locate
+	i      int
+}
+
+func membersOf(of *hujson.Value) (all []jsonMember) {
+	switch c := of.Value.(type) {
+	case *hujson.Object:
+		for i, m := range c.Members {
+			name, _ := m.Name.Value.(hujson.Literal) // it is one
+			all = append(all, jsonMember{
+				name: name.String(), from: m.Name.StartOffset, before: m.Name.BeforeExtra, value: &c.Members[i].Value,
+			})
+		}
+	case *hujson.Array:
+		for i, e := range c.Elements {
+			all = append(all, jsonMember{from: e.StartOffset, before: e.BeforeExtra, value: &c.Elements[i]})
 		}
 	}
-	if times > 1 {
-		return nil, fmt.Errorf("it has %q %d times", name, times)
-	}
-	return found, nil
-}
-
-func nameOf(m hujson.ObjectMember) string {
-	name, ok := m.Name.Value.(hujson.Literal)
-	if !ok {
-		return ""
-	}
-	return name.String()
-}
-
-// index is the place of our value in its object or list, as we wrote it or not; -1 if it is not there.
-func (v jsonValue) index(inside *hujson.Value) int {
-	switch c := inside.Value.(type) {
-	case *hujson.Object:
-		return slices.IndexFunc(c.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == v.name })
-	case *hujson.Array:
-		return slices.IndexFunc(c.Elements, func(e hujson.Value) bool { return bytes.Contains(e.Pack(), []byte(v.sign)) })
-	}
-	return -1
+	return all
 }
 
 // existing is our value in a text, as we wrote it or not; nil if it is not there.
-func (v jsonValue) existing(text []byte) *hujson.Value {
+func (v jsonValue) existing(text []byte) *jsonMember {
 	doc, err := v.parse(text)
 	if err != nil {
 		return nil
 	}
-	inside, depth, err := v.container(&doc)
-	if err != nil || depth < len(v.path) {
+	outer, i, err := v.locate(&doc)
+	if err != nil || i < 0 {
 		return nil
 	}
-	at := v.index(inside)
-	if at < 0 {
-		return nil
-	}
-	switch c := inside.Value.(type) {
-	case *hujson.Object:
-		return &c.Members[at].Value
-	case *hujson.Array:
-		return &c.Elements[at]
-	}
-	return nil
+	m := membersOf(outer[len(v.path)])[i]
+	m.outer, m.i = outer, i
+	return &m
 }
 
-func (v jsonValue) remove(text []byte) (rest []byte, removed bool) {
+// remove leaves the objects and lists that were there before, if our value stands as add wrote it. Of what somebody has
+// formatted anew, it takes out all that would be left empty.
+func (v jsonValue) remove(text []byte) (rest []byte, at int) {
 	var ours any
-	if found := v.existing(text); found == nil || json.Unmarshal([]byte(v.value), &ours) != nil ||
-		!reflect.DeepEqual(withoutComments(found), ours) {
-		return text, false
+	found := v.existing(text)
+	if found == nil || json.Unmarshal([]byte(v.value), &ours) != nil ||
+		!reflect.DeepEqual(withoutComments(found.value), ours) {
+		return text, -1
 	}
-	doc, err := v.parse(text)
-	if err != nil {
-		return text, false
-	}
-	v.removeFrom(&doc, 0)
-	return slices.Concat(text[:len(text)-len(withoutBOM(text))], doc.Pack()), true
-}
-
-// removeFrom takes the value out of the object or list at a depth, and the members around it that are left empty.
-func (v jsonValue) removeFrom(inside *hujson.Value, depth int) {
-	if depth == len(v.path) {
-		removeAt(inside, v.index(inside))
-		return
-	}
-	next, _ := memberValue(inside, v.path[depth])
-	v.removeFrom(next, depth+1)
-	if countMembers(next) == 0 {
-		named := jsonValue{name: v.path[depth]}
-		removeAt(inside, named.index(inside))
-	}
-}
-
-// removeAt takes a member or an element away. Comments before it stay, before what follows.
-func removeAt(inside *hujson.Value, i int) {
-	var before, following *hujson.Extra
-	switch c := inside.Value.(type) {
-	case *hujson.Object:
-		before, following = &c.Members[i].Name.BeforeExtra, &c.AfterExtra
-		if i+1 < len(c.Members) {
-			following = &c.Members[i+1].Name.BeforeExtra
+	body, outer, i := withoutBOM(text), found.outer, found.i
+	mark := text[:len(text)-len(body)]
+	asWritten := string(body[found.from:found.value.EndOffset]) == v.textAtDepth(len(v.path))
+	for depth := len(v.path); ; depth-- {
+		all := membersOf(outer[depth])
+		if len(all) > 1 || asWritten && len(all[0].before) > 0 || depth == 0 && !asWritten {
+			return slices.Concat(mark, cutMember(body, all, i)), found.from
 		}
-		keepComments(*before, following)
-		c.Members = slices.Delete(c.Members, i, i+1)
-	case *hujson.Array:
-		before, following = &c.Elements[i].BeforeExtra, &c.AfterExtra
-		if i+1 < len(c.Elements) {
-			following = &c.Elements[i+1].BeforeExtra
+		if depth == 0 {
+			_, behind, _ := bytes.Cut(body[outer[0].EndOffset:], []byte("\n"))
+			return slices.Concat(mark, body[:outer[0].StartOffset], behind), found.from
 		}
-		keepComments(*before, following)
-		c.Elements = slices.Delete(c.Elements, i, i+1)
+		i = slices.IndexFunc(membersOf(outer[depth-1]), func(m jsonMember) bool { return m.value == outer[depth] })
 	}
 }
 
-func keepComments(before hujson.Extra, following *hujson.Extra) {
-	if !before.IsStandard() {
-		*following = slices.Concat(bytes.TrimRight(before, " \t"), *following)
+// cutMember takes a member or an element out of a text, with the white space before it and one comma. Comments stay.
+func cutMember(text []byte, all []jsonMember, i int) []byte {
+	comma := func(m jsonMember) int { return m.value.EndOffset + len(m.value.AfterExtra) }
+	m := all[i]
+	from := m.from - len(m.before)
+	if kept := bytes.TrimRight(m.before, " \t"); !isBlank(kept) {
+		from += len(kept)
 	}
-}
-
-// countMembers is how many members or elements a value has.
-func countMembers(v *hujson.Value) int {
-	switch c := v.Value.(type) {
-	case *hujson.Object:
-		return len(c.Members)
-	case *hujson.Array:
-		return len(c.Elements)
+	switch next := comma(m); {
+	case text[next] == ',':
+		return slices.Concat(text[:from], text[m.value.EndOffset:next], text[next+1:])
+	case i > 0:
+		before := comma(all[i-1])
+		return slices.Concat(text[:before], text[before+1:from], text[m.value.EndOffset:])
 	}
-	return 0
+	return slices.Concat(text[:from], text[m.value.EndOffset:])
 }
 
 // parse refuses what is no JSON object of this agent.
 func (v jsonValue) parse(text []byte) (hujson.Value, error) {
-	doc, err := hujson.Parse(bytes.Clone(withoutBOM(text)))
+	doc, err := hujson.Parse(withoutBOM(text))
 	switch _, isObject := doc.Value.(*hujson.Object); {
 	case err != nil:
 		return doc, fmt.Errorf("it is not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
@@ -236,33 +210,14 @@ func (v jsonValue) find(text []byte) (present bool, problem string) {
 	if found == nil {
 		return false, ""
 	}
-	if server, _ := withoutComments(found).(map[string]any); !startsServer(append(stringsOf(server["command"]),
-		stringsOf(server["args"])...)) {
-		problem = serverWrong
-	}
-	return true, problem
+	server, _ := withoutComments(found.value).(map[string]any)
+	return true, serverProblem(server)
 }
-
-// serverWrong is what a Report says of a server by our name that is another one.
-const serverWrong = "runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name"
 
 // withoutComments is what a value says, without comments.
 func withoutComments(v *hujson.Value) (out any) {
 	plain := v.Clone()
 	plain.Standardize()
 	_ = json.Unmarshal(plain.Pack(), &out) // it was parsed
-	return out
-}
-
-// stringsOf are a string, or those of a list.
-func stringsOf(v any) (out []string) {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		for _, e := range v {
-			out = append(out, fmt.Sprint(e))
-		}
-	}
 	return out
 }

@@ -32,32 +32,33 @@ func (pointer) find(text []byte) (present bool, problem string) {
 	return bytes.Contains(text, []byte(pointerBegin)), ""
 }
 
-func (p pointer) pieceToAdd(text []byte) (*piece, error) {
+func (p pointer) add(text []byte) (more []byte, err error) {
 	if is, _ := p.find(text); is {
-		return nil, nil
+		return text, nil
 	}
 	return appendLines(text, pointerLines), nil
 }
 
-func (pointer) remove(text []byte) (rest []byte, removed bool) { return cutLines(text, pointerLines) }
+func (pointer) remove(text []byte) (rest []byte, at int) { return cutLines(text, pointerLines) }
 
-// appendLines is the piece that appends lines to a text, whose last line may have no end.
-func appendLines(text []byte, lines string) *piece {
+// appendLines appends lines to a text, whose last line may have no end.
+func appendLines(text []byte, lines string) []byte {
 	if len(text) > 0 {
 		lines = "\n" + lines
 	}
-	return &piece{len(text), withLineEndsOf(text, lines)}
+	return slices.Concat(text, []byte(withLineEndsOf(text, lines)))
 }
 
-// cutLines takes lines out of a text, with the line end that separates them from what stands before.
-func cutLines(text []byte, lines string) (rest []byte, found bool) {
+// cutLines takes lines out of a text, with the line end that separates them from what stands before; at is where they
+// stood, -1 if they did not.
+func cutLines(text []byte, lines string) (rest []byte, at int) {
 	for _, separator := range []string{"\n", ""} {
 		for _, newline := range []string{"\n", "\r\n"} {
 			before, after, found := bytes.Cut(text, []byte(strings.ReplaceAll(separator+lines, "\n", newline)))
 			if found {
-				return slices.Concat(before, after), true
+				return slices.Concat(before, after), len(before)
 			}
 		}
 	}
-	return text, false
+	return text, -1
 }

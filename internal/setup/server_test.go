@@ -10,21 +10,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/setup"
 )
 
-const ourServer = `"git-rekal": {
-      "command": "git-rekal",
-      "args": ["mcp"]
-    }`
+const (
+	ourServer = `"git-rekal": {"command": "git-rekal", "args": ["mcp"]}`
+	ourFile   = "{\n  \"mcpServers\": {\n    \"git-rekal\": {\n      \"command\": \"git-rekal\",\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n  }\n}\n"
+)
 
 // TestServer holds what becomes of .mcp.json: by init --mcp, and by clean.
 func TestServer(t *testing.T) {
 	const absent = "\x00"
 	for _, tt := range []struct{ name, before, after, cleaned string }{
-		{"no file", absent, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  }\n}\n", absent},
+		{"no file", absent, ourFile, absent},
 		{
 			"other servers and unknown keys", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": { \"a\": {\"command\": \"é\\u00e9\"} }\n}",
 			"{\n\t\"z\": 1e2,\n\t\"mcpServers\": {\n    " + ourServer + ", \"a\": {\"command\": \"é\\u00e9\"} }\n}", "same",
 		},
-		{"no servers", `{"x":[]}`, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  },\"x\":[]}", "same"},
+		{"no servers", `{"x":[]}`, "{\n  \"mcpServers\": {" + ourServer + "},\"x\":[]}", "same"},
 		{"an empty list of servers", `{"mcpServers":{}}`, "{\"mcpServers\":{\n    " + ourServer + "}}", "same"},
 		{"a server of our name", `{"mcpServers":{"git-rekal":{"command":"/opt/git-rekal","args":["mcp"]}}}`, "same", "same"},
 	} {

@@ -92,7 +92,7 @@ func Install(l Layout) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	errs := []error{made.planMissing()}
+	errs := []error{made.plan()}
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}

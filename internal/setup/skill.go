@@ -22,22 +22,16 @@ const (
 // too, and leaves no sign in a repository before.
 func skillRoots() []string { return []string{".claude", ".agents"} }
 
-// installSkills writes the skill where agents read one.
-func installSkills(l Layout, made *record, r *Report) error {
-	if l.WorkTree == "" {
-		return nil // a bare repository has no place for it; each worktree's init makes its own
-	}
-	var errs []error
+// skillFiles are the files that Install makes for them, below the worktree.
+func skillFiles() (all []string) {
 	for _, root := range skillRoots() {
-		errs = append(errs, installSkill(l, root, made, r))
+		all = append(all, root+"/skills/rekal/"+skillFile, root+"/skills/rekal/"+ignoreFile)
 	}
-	for _, path := range made.skills() {
-		if ignore := filepath.Join(filepath.Dir(path), ignoreFile); exists(path) && !exists(ignore) {
-			errs = append(errs, writeFile(ignore, []byte(ignoreAll), 0o666))
-		}
-	}
-	return errors.Join(errs...)
+	return all
 }
+
+// ignoreFileOf is the file that keeps a skill out of git.
+func ignoreFileOf(skill string) string { return filepath.Join(filepath.Dir(skill), ignoreFile) }
 
 // isIgnoreFile reports whether a file is that of ours which keeps a skill out of git. One that git tracks belongs to
 // the repository.
@@ -51,90 +45,93 @@ func (r *record) skills() []string {
 	return slices.DeleteFunc(slices.Clone(r.paths), func(p string) bool { return filepath.Base(p) != skillFile })
 }
 
-// installSkill writes .claude/skills/rekal/SKILL.md, or that of another root. A file that a person wrote or edited
-// stays; so does one that was here before us, because it may be tracked.
-func installSkill(l Layout, root string, made *record, r *Report) error {
-	dir, link := l.skillDir(root)
-	if link != "" {
-		r.addHint("%s is a link, and its target may serve other repositories: the skill was not installed",
-			l.pathForUser(link))
-		return nil
-	}
-	path := filepath.Join(dir, skillFile)
-	text, err := os.ReadFile(path)
-	switch {
-	case absentIsFine(err) != nil:
-		return fmt.Errorf("setup: read the skill: %w", err)
-	case err == nil && string(text) == templates.Skill():
-		return nil
-	case exists(path) && (err != nil || !mayOverwrite(made, path, text)):
-		r.addHint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.pathForUser(path))
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("setup: make the skill's folder: %w", err)
-	}
-	if err := writeFile(path, []byte(templates.Skill()), 0o666); err != nil {
-		return fmt.Errorf("setup: write the skill: %w", err)
-	}
-	r.addDone("skill %s", l.pathForUser(path))
-	return nil
+// skill is what stands where agents look for one.
+type skill struct {
+	path    string
+	link    string // on the way to it; "" for none
+	there   bool
+	current bool // it is that of this version
+	// it is there, and not ours to replace: a person wrote or edited it, or it was here before us and may be tracked
+	foreign bool
 }
 
-// skillDir is the folder of the skill below a root, and the link on the way to it, if there is one.
-func (l Layout) skillDir(root string) (dir, link string) {
-	path := root + "/skills/rekal"
-	return filepath.Join(l.WorkTree, filepath.FromSlash(path)), l.firstLinkTo(path)
+func (l Layout) skillAt(root string, made *record) (skill, error) {
+	dir := root + "/skills/rekal"
+	s := skill{path: filepath.Join(l.WorkTree, filepath.FromSlash(dir), skillFile), link: l.firstLinkTo(dir)}
+	text, err := os.ReadFile(s.path)
+	s.there = exists(s.path)
+	s.current = err == nil && string(text) == templates.Skill()
+	s.foreign = s.there && !s.current && (err != nil || !made.has(s.path) || !templates.Unedited(string(text)))
+	if absentIsFine(err) != nil {
+		return s, fmt.Errorf("setup: read the skill: %w", err)
+	}
+	return s, nil
 }
 
-// mayOverwrite reports whether Install writes over a skill that is there: one that it made and nobody edited.
-func mayOverwrite(made *record, path string, text []byte) bool {
-	return made.has(path) && templates.Unedited(string(text))
+// installSkills writes the skill where agents read one.
+func installSkills(l Layout, made *record, r *Report) error {
+	if l.WorkTree == "" {
+		return nil // a bare repository has no place for it; each worktree's init makes its own
+	}
+	var errs []error
+	for _, root := range skillRoots() {
+		s, err := l.skillAt(root, made)
+		switch {
+		case s.link != "":
+			r.addHint("%s is a link, and its target may serve other repositories: the skill was not installed",
+				l.pathForUser(s.link))
+		case err == nil && s.foreign:
+			r.addHint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`",
+				l.pathForUser(s.path))
+		case err == nil && !s.current:
+			if err = os.MkdirAll(filepath.Dir(s.path), 0o777); err == nil {
+				err = writeFile(s.path, []byte(templates.Skill()), 0o666)
+			}
+			if err == nil {
+				r.addDone("skill %s", l.pathForUser(s.path))
+			}
+		}
+		errs = append(errs, err)
+	}
+	for _, path := range made.skills() {
+		if exists(path) && !exists(ignoreFileOf(path)) {
+			errs = append(errs, writeFile(ignoreFileOf(path), []byte(ignoreAll), 0o666))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // inspectSkill says what keeps agents from the current skill; nil where nothing does.
 func inspectSkill(l Layout, root string, made *record) *Problem {
-	dir, link := l.skillDir(root)
-	path := filepath.Join(dir, skillFile)
-	text, err := os.ReadFile(path)
-	p := &Problem{Hint: true}
+	s, _ := l.skillAt(root, made) // what can't be read is not as this version writes it
+	p := &Problem{Hint: true, What: l.pathForUser(s.path) + " is not as this version writes it"}
 	switch {
-	case err == nil && string(text) == templates.Skill():
-		if made.has(path) && !exists(filepath.Join(dir, ignoreFile)) {
-			return &Problem{What: l.pathForUser(dir) + " is not kept out of git"}
-		}
+	case s.current && made.has(s.path) && !exists(ignoreFileOf(s.path)):
+		return &Problem{What: l.pathForUser(filepath.Dir(s.path)) + " is not kept out of git"}
+	case s.current:
 		return nil
-	case absentIsFine(err) == nil && err != nil:
-		p.What = l.pathForUser(path) + " is not there: agents don't know of git-rekal"
-	default:
-		p.What = l.pathForUser(path) + " is not as this version writes it"
+	case !s.there:
+		p.What = l.pathForUser(s.path) + " is not there: agents don't know of git-rekal"
 	}
 	switch {
-	case link != "":
-		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.pathForUser(link))
-	case exists(path) && !mayOverwrite(made, path, text):
-		p.Fix = fmt.Sprintf("rm %q && git rekal init: that drops what was changed in it", path)
+	case s.link != "":
+		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.pathForUser(s.link))
+	case s.foreign:
+		p.Fix = fmt.Sprintf("rm %q && git rekal init: that drops what was changed in it", s.path)
 	}
 	return p
 }
 
 // removeSkill deletes a skill that Install made, unless it was edited, or committed and so given to others.
 func removeSkill(l Layout, path string, r *Report) error {
-	if isLink(path) {
-		return nil // not made by us
-	}
-	text, err := readIfThere(path)
-	if err != nil {
-		return fmt.Errorf("setup: read the skill: %w", err)
-	}
-	if text == nil {
+	text := readText(path)
+	switch {
+	case isLink(path) || !exists(path): // we make no links
 		return nil
-	}
-	if !templates.Unedited(string(text)) {
+	case !templates.Unedited(text):
 		r.addHint("%s was edited and stays", l.pathForUser(path))
 		return nil
-	}
-	if l.Tracked != nil && l.Tracked(path) {
+	case l.Tracked != nil && l.Tracked(path):
 		r.addHint("%s stays: git tracks it", l.pathForUser(path))
 		return nil
 	}
