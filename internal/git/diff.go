@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 )
@@ -20,9 +19,6 @@ type Change struct {
 	Modes   [2]string // "100644", before and after; "" where there is no file
 }
 
-// maxRenames bounds rename detection, which is quadratic: git's own diff.renameLimit.
-const maxRenames = 1000
-
 // Changes lists what a commit changed against its first parent, with renames followed.
 // A root commit adds everything. Where the parent is missing (a shallow clone), nothing
 // is known to have changed and the list is empty.
@@ -31,27 +27,41 @@ func (r *Repo) Changes(id OID) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.CommitDiff(c)
-	if err != nil {
+	trees, ok, err := r.treesOf(c)
+	if err != nil || !ok {
 		return nil, err
 	}
-	return r.mergeRenames(all), nil
+	all, err := r.Diff(trees[0], trees[1])
+	if err != nil || !mayRename(all) {
+		return all, err
+	}
+	if _, asked := r.renames[trees]; !asked { // a hook looks at its commit several times
+		r.renames[trees] = r.askRenames([]TreePair{trees})[trees]
+	}
+	return mergeRenames(all, r.renames[trees]), nil
 }
 
 // CommitDiff is Changes without a look for renames.
 func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
-	var before OID
-	if len(c.Parents) > 0 {
-		parent, err := r.Commit(c.Parents[0])
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		before = parent.Tree
+	trees, ok, err := r.treesOf(c)
+	if err != nil || !ok {
+		return nil, err
 	}
-	return r.Diff(before, c.Tree)
+	return r.Diff(trees[0], trees[1])
+}
+
+// treesOf are the trees of a commit's first parent and its own; ok is false where the parent is not here.
+func (r *Repo) treesOf(c Commit) (trees TreePair, ok bool, err error) {
+	trees[1] = c.Tree
+	if len(c.Parents) == 0 {
+		return trees, true, nil
+	}
+	parent, err := r.Commit(c.Parents[0])
+	if errors.Is(err, ErrNotFound) {
+		return trees, false, nil
+	}
+	trees[0] = parent.Tree
+	return trees, true, err
 }
 
 // Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the
@@ -78,22 +88,20 @@ func (r *Repo) Diff(older, newer OID) ([]Change, error) {
 	return out, nil
 }
 
-// mergeRenames makes one change of a file that went and of one that came in its place. A blob that is not here (a
-// partial clone) is no rename.
-func (r *Repo) mergeRenames(all []Change) []Change {
-	moved := r.Renames(all, maxRenames)
+// mergeRenames makes one change of a file that went and of one that came in its place.
+func mergeRenames(all []Change, moved map[string]string) []Change {
 	former := map[string]Change{}
 	for _, c := range all {
-		if to := moved[c.Path]; to != "" && c.Kind == "D" {
+		if to := moved[c.Path]; to != "" {
 			former[to] = c
 		}
 	}
 	out := all[:0]
 	for _, c := range all {
-		if moved[c.Path] != "" && c.Kind == "D" {
+		if moved[c.Path] != "" {
 			continue
 		}
-		if was, ok := former[c.Path]; ok && c.Kind == "A" {
+		if was, ok := former[c.Path]; ok {
 			c.Kind, c.OldPath, c.Before, c.Modes[0] = "R", was.Path, was.Before, was.Modes[0]
 		}
 		out = append(out, c)
@@ -116,19 +124,15 @@ func (r *Repo) Staged(ctx context.Context, base OID) func() ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.mergeRenames(parseRaw(raw)), nil
+		return parseRaw(raw), nil
 	}
 }
 
 func (r *Repo) rawStaged(ctx context.Context, base OID) (string, error) {
 	if base == "" {
-		empty, err := r.Run(ctx, "hash-object", "-t", "tree", os.DevNull)
-		if err != nil {
-			return "", fmt.Errorf("git: the empty tree: %w", err)
-		}
-		base = OID(strings.TrimSpace(empty))
+		base = r.format.objectID(kindTree, nil)
 	}
-	out, err := r.Run(ctx, "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", string(base))
+	out, err := r.compareTrees(ctx, "", "diff-index", "--cached", "--raw", "--no-abbrev", string(base))
 	if err != nil {
 		return "", fmt.Errorf("git: what is staged: %w", err)
 	}
@@ -144,7 +148,7 @@ func parseRaw(text string) (out []Change) {
 			break
 		}
 		c := Change{
-			Path: fields[i+1], Kind: words[4], Before: OID(words[2]), OID: OID(words[3]),
+			Path: fields[i+1], Kind: words[4][:1], Before: OID(words[2]), OID: OID(words[3]),
 			Modes: [2]string{words[0], words[1]},
 		}
 		switch c.Kind {
@@ -154,6 +158,9 @@ func parseRaw(text string) (out []Change) {
 			c.OID, c.Modes[1] = "", ""
 		case "M", "T":
 			c.Kind = "M"
+		case "R": // both names follow
+			i++
+			c.OldPath, c.Path = c.Path, fields[i+1]
 		default: // unmerged: git commits nothing
 			continue
 		}

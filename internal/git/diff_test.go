@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -50,6 +51,17 @@ func TestLongChanges(t *testing.T) {
 			},
 			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "new/name", OldPath: "old/name", Kind: "R", OID: blob(p, "new/name")}}
+			},
+		},
+		{
+			name: "a rename of a file that grew to twice its size",
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "old", repos.Long())
+				p.Git("r", "rm", "-q", "old")
+				p.Add("r", "two", "new", repos.Long()+"more\n"+strings.ToUpper(repos.Long()))
+			},
+			want: func(p *repos.Place) []git.Change {
+				return []git.Change{{Path: "new", OldPath: "old", Kind: "R", OID: blob(p, "new")}}
 			},
 		},
 		{

@@ -70,6 +70,7 @@ type Repo struct {
 	sign     func(ctx context.Context, payload []byte) ([]byte, error) // see SignWith
 	beside   *Repo                                                     // see AlsoReadFrom; nil: none
 	trusts   func() bool                                               // see TrustIf; nil: it is trusted
+	renames  map[TreePair]map[string]string                            // of commits, as git told
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions count when env sets them. With
@@ -84,7 +85,7 @@ func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	if err != nil {
 		return nil, openError(dir, err)
 	}
-	repo := &Repo{ctx: ctx, r: r, dir: dir, env: env}
+	repo := &Repo{ctx: ctx, r: r, dir: dir, env: env, renames: map[TreePair]map[string]string{}}
 	if err := repo.inspect(); err != nil {
 		r.Free()
 		return nil, err

@@ -12,9 +12,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// maxRenamed bounds the look for renames, as git's own diff.renameLimit.
-const maxRenamed = 1000
-
 // Fate is what became of a line.
 type Fate int
 
@@ -317,11 +314,8 @@ func (t *step) formerName(tree git.OID, ch git.Change) string {
 	if ch.OldPath != "" && t.repo.EntryAt(tree, ch.OldPath).Name != "" {
 		return ch.OldPath
 	}
-	changes, err := t.repo.Diff(tree, t.commit.Tree)
-	if err != nil {
-		return ""
-	}
-	for old, now := range t.repo.Renames(changes, maxRenamed, ch.Path) {
+	pair := git.TreePair{tree, t.commit.Tree}
+	for old, now := range t.repo.Renames(pair)[pair] {
 		if now == ch.Path {
 			return old
 		}

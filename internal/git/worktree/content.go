@@ -53,7 +53,7 @@ type Content struct {
 	expected         []string              // files that will be asked for
 	indexed          map[string]indexEntry // by file; those that are not in it were not asked for yet
 	changedFromIndex map[string]bool       // whether files changed since git saw them; the same
-	changes          []git.Change          // between HEAD and the index; nil: not compared yet
+	renamed          map[string]string     // see uncommittedRenames; nil: not asked yet
 }
 
 // Unread stands for what stands in a file where that can't be told.
@@ -231,7 +231,7 @@ func (c *Content) NameInCommit(file string) (string, bool) {
 	if c.entryInCommit(file) != "" {
 		return file, true
 	}
-	staged := c.stagedRenames()
+	staged := c.uncommittedRenames()
 	for _, from := range slices.Sorted(maps.Keys(staged)) {
 		if staged[from] == file {
 			return from, true

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,48 +89,18 @@ func (c *Content) expectedInSameState(file string) []string {
 // maxPath is how long a path may be that git is asked about, in bytes.
 const maxPath = 4096
 
-// stagedRenames tells under which new names files of HEAD stand in the index, changes of content included: those that
-// the index has no more, and of others those that are named, which the working tree has no more. That takes git 10 ms
-// among 50,000 files.
-func (c *Content) stagedRenames(files ...string) map[string]string {
-	if c.tree == "" || c.root == "" {
-		return nil
+// uncommittedRenames tells under which new names files of HEAD stand in the index that it, or the working tree, has no
+// more, changes of content included. What the index holds counts for more than what was written since.
+func (c *Content) uncommittedRenames() map[string]string {
+	if c.renamed != nil || c.tree == "" || c.root == "" {
+		return c.renamed
 	}
-	changes := slices.Clone(c.stagedChanges())
-	for _, f := range files {
-		if !slices.ContainsFunc(changes, func(ch git.Change) bool { return ch.Path == f }) {
-			changes = append(changes, git.Change{Path: f, Kind: "D", Before: c.blobInTree(f)})
+	c.renamed = map[string]string{}
+	options, err := c.Options()
+	for _, of := range [][]string{nil, {"--cached"}} {
+		if err == nil {
+			maps.Copy(c.renamed, c.repo.RenamesTold(options, slices.Concat([]string{"diff-index", string(c.commit)}, of)...))
 		}
 	}
-	return c.repo.Renames(changes, maxSimilar)
-}
-
-// stagedChanges are the files that the index has and HEAD has not, and the other way round. Where git can't be asked,
-// nothing was staged.
-func (c *Content) stagedChanges() []git.Change {
-	if c.changes != nil {
-		return c.changes
-	}
-	c.changes = []git.Change{}
-	out, _ := c.run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ita-visible-in-index",
-		string(c.commit))
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		f := strings.Fields(fields[i]) // ":MODE MODE OID OID KIND"
-		if len(f) != 5 {
-			break
-		}
-		change := git.Change{Path: fields[i+1], Kind: f[4], Before: git.OID(f[2]), OID: git.OID(f[3])}
-		switch {
-		case change.Kind == "A" && change.OID == c.blobID(nil):
-			// perhaps it was only named (add -N), and its content is nowhere yet
-			change.OID = c.Blob(change.Path, nil)
-		case change.Kind == "U" && c.blobInTree(change.Path) == "":
-			change.Kind, change.OID = "A", c.entryInIndex(change.Path).id
-		}
-		if git.IsOID(string(change.OID)) {
-			c.changes = append(c.changes, change)
-		}
-	}
-	return c.changes
+	return c.renamed
 }

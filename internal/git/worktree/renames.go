@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"sort"
 
@@ -13,7 +14,6 @@ const (
 	maxBack      = 256 // commits, along first parents
 	maxDiffs     = 8   // of them, those whose files are compared
 	maxHops      = 4   // renames of one file
-	maxSimilar   = 100 // files whose content is compared for likeness
 	maxTreeBytes = 256 << 20
 	maxListed    = 20_000 // files of a commit in which names are matched
 	maxMatches   = 20     // of them, those that are asked for: a pattern with more tells no file from another
@@ -56,11 +56,9 @@ func (c *Content) followOneRename(files map[string]string) map[string]string {
 			there = append(there, f)
 		}
 	}
-	slices.Sort(gone)
 	out := c.renamedByCommits(gone)
 	if len(there) > 0 {
-		slices.Sort(there)
-		staged := c.stagedRenames(there...)
+		staged := c.uncommittedRenames()
 		for _, f := range there {
 			if to := staged[f]; to != "" {
 				out[f] = to
@@ -70,32 +68,32 @@ func (c *Content) followOneRename(files map[string]string) map[string]string {
 	return out
 }
 
-// renamedByCommits goes back from the commit until each file is met, and asks the commit that took it away
-// where it went.
+// renamedByCommits goes back from the commit until each file is met, and asks where the commits took them that took them
+// away.
 func (c *Content) renamedByCommits(files []string) map[string]string {
-	out, diffs := map[string]string{}, 0
+	met := map[git.TreePair][]string{}
 	var made git.Commit
 	for before := range c.firstParents() {
-		var met []string
-		for _, f := range files {
-			if c.blobBelow(before.Tree, f) != "" {
-				met = append(met, f)
+		pair := git.TreePair{before.Tree, made.Tree}
+		files = slices.DeleteFunc(files, func(f string) bool {
+			if c.blobBelow(before.Tree, f) == "" {
+				return false
 			}
-		}
-		if len(met) > 0 {
-			became := c.renamesOf(made, met)
-			for _, f := range met {
-				if to := became[f]; to != "" {
-					out[f] = to
-				}
-			}
-			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(met, f) })
-			diffs++
-		}
-		if len(files) == 0 || diffs == maxDiffs {
+			met[pair] = append(met[pair], f)
+			return true
+		})
+		if len(files) == 0 || len(met) == maxDiffs {
 			break
 		}
 		made = before
+	}
+	out := map[string]string{}
+	for pair, became := range c.repo.Renames(slices.Collect(maps.Keys(met))...) {
+		for _, f := range met[pair] {
+			if to := became[f]; to != "" {
+				out[f] = to
+			}
+		}
 	}
 	return out
 }
@@ -121,30 +119,34 @@ func (c *Content) FilesMatching(matches func(file string) bool) []string {
 // FormerNames tells what files of the commit were called before, and these before, where one of the last commits
 // renamed them: the former names by those that followed. It is the way back of NewNames.
 func (c *Content) FormerNames(files []string) map[string]string {
-	out := map[string]string{}
-	line := slices.Collect(c.firstParents())
-	from := 0
-	for diffs := 0; len(files) > 0 && diffs < maxHops; diffs++ {
-		// The newest commit that added one of them.
-		at, added := len(line), []string(nil)
-		for _, f := range files {
-			switch n := from + c.indexOfAddition(line[from:], f); {
-			case n < at:
-				at, added = n, []string{f}
-			case n == at:
-				added = append(added, f)
+	out, line := map[string]string{}, slices.Collect(c.firstParents())
+	had := map[string]int{} // which commit of the line has a file that is looked for
+	for _, f := range files {
+		had[f] = 0
+	}
+	for hop := 0; hop < maxHops && len(had) > 0; hop++ {
+		added := map[int][]string{}
+		for f, from := range had {
+			// else it is older, or there from the beginning
+			if at := from + c.indexOfAddition(line[from:], f); at+1 < len(line) {
+				added[at] = append(added[at], f)
 			}
 		}
-		if at+1 >= len(line) {
-			break // they are older, or there from the beginning
+		newest := slices.Sorted(maps.Keys(added))
+		newest = newest[:min(len(newest), maxDiffs)]
+		pairs := make([]git.TreePair, len(newest))
+		for i, at := range newest {
+			pairs[i] = git.TreePair{line[at+1].Tree, line[at].Tree}
 		}
-		files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(added, f) })
-		for former, now := range c.renamesOf(line[at], added) {
-			if slices.Contains(added, now) {
-				out[now], files = former, append(files, former)
+		had = map[string]int{}
+		renames := c.repo.Renames(pairs...)
+		for i, at := range newest {
+			for former, now := range renames[pairs[i]] {
+				if slices.Contains(added[at], now) {
+					out[now], had[former] = former, at+1
+				}
 			}
 		}
-		from = at + 1
 	}
 	return out
 }
@@ -169,14 +171,4 @@ func (c *Content) indexOfAddition(line []git.Commit, file string) int {
 		return n
 	}
 	return n - 1
-}
-
-// renamesOf tells what files that a commit took away against its first parent became, as far as it concerns some files,
-// by their former or new names.
-func (c *Content) renamesOf(made git.Commit, files []string) map[string]string {
-	changes, err := c.repo.CommitDiff(made)
-	if err != nil {
-		return nil
-	}
-	return c.repo.Renames(changes, maxSimilar, files...)
 }
