@@ -10,8 +10,9 @@ import (
 // TreePair is two trees that are compared, the older one first.
 type TreePair [2]OID
 
-// Renames tells what files that went from an older tree to a newer one are called there, by their former names, for each
-// of some pairs: as git finds them, which is asked once, and only if in one of the pairs a file went and another one came.
+// Renames tells what files that went from an older tree to a newer one are called there, by their former names, for
+// each of some pairs: as git finds them, which is asked once, and only if in one of the pairs a file went and another
+// one came.
 func (r *Repo) Renames(pairs ...TreePair) map[TreePair]map[string]string {
 	return r.askRenames(slices.DeleteFunc(slices.Clone(pairs), func(p TreePair) bool {
 		changes, err := r.Diff(p[0], p[1])

@@ -10,8 +10,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error. Taking it out brings back
-// every byte, also where it was added in two steps; and what somebody has formatted anew is taken out by what it says.
+// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error. Taking it out brings
+// back every byte, also where it was added in two steps; and what somebody has formatted anew is taken out by what it
+// says.
 func FuzzAddition(f *testing.F) {
 	all := []addition{pointerAddition("AGENTS.md")}
 	for _, file := range agentFiles() {

@@ -210,8 +210,8 @@ func additionsTo(path string) (all []addition) {
 	return all
 }
 
-// serverProblem says of a server by our name that it is another one: if its command line, as somebody wrote it, does not
-// start ours, by whatever path, or as a command of git, which may be told the folder.
+// serverProblem says of a server by our name that it is another one: if its command line, as somebody wrote it, does
+// not start ours, by whatever path, or as a command of git, which may be told the folder.
 func serverProblem(server map[string]any) string {
 	words := append(stringsOf(server["command"]), stringsOf(server["args"])...)
 	if len(words) > 3 && words[1] == "-C" {

@@ -31,7 +31,8 @@ func (w *Workspace) adoptFetched(ctx context.Context) {
 		return
 	}
 	known := map[string]git.OID{}
-	if json.Unmarshal(w.noted.Text(ctx, fetchedName), &known) == nil && maps.Equal(all, known) { // mostly: which remote counts need not be asked
+	// mostly: which remote counts need not be asked
+	if json.Unmarshal(w.noted.Text(ctx, fetchedName), &known) == nil && maps.Equal(all, known) {
 		return
 	}
 	conf, err := w.Settings()

@@ -68,8 +68,8 @@ func (c *Content) followOneRename(files map[string]string) map[string]string {
 	return out
 }
 
-// renamedByCommits goes back from the commit until each file is met, and asks where the commits took them that took them
-// away.
+// renamedByCommits goes back from the commit until each file is met, and asks where the commits took them that took
+// them away.
 func (c *Content) renamedByCommits(files []string) map[string]string {
 	met := map[git.TreePair][]string{}
 	var made git.Commit
