@@ -14,11 +14,11 @@ import (
 
 // Continue reads the sessions of Continue's CLI, version 1.5:
 //
-//	<home>/sessions/sessions.json          which session was begun when, in which folder
+//	<home>/sessions/sessions.json          which session was first saved when, in which folder
 //	<home>/sessions/<session ID>.json
 //
 // where <home> is ${CONTINUE_GLOBAL_DIR:-~/.continue}. A document is written anew as a whole. It holds no times: its
-// turns have that at which the session began, a millisecond apart.
+// turns have that at which it was first saved, a millisecond apart. A run without a terminal saves at its end.
 type Continue struct{}
 
 // Name is the source of the sessions.
@@ -42,7 +42,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 	return l.result(ctx)
 }
 
-// Open gives a session as lines: when it began, what is said of the document, and then each message.
+// Open gives a session as lines: when it was first saved, what is said of the document, and then each message.
 func (Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	all, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "sessions.json"), maxDocument)
 	var began []byte
