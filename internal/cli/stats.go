@@ -54,7 +54,7 @@ With --failures it counts commands that failed, or by path the files that their 
 how), and what was dropped: commits that were reverted, and what memories reject.
 
 With --lines it says who wrote the lines of HEAD, of a file or folder, or those that the commits of a range brought, as "why" does of each:
-a session, nobody knows, or no session is known behind their commit, which a person may have written. The first time, git is asked about each
+a session, nobody knows, or no session is known behind them, so that a person may have written them. The first time, git is asked about each
 file; .git/rekal/state.db keeps the answers.
 
 With --survival it follows the lines that sessions wrote: how many reached a commit, how many of those in HEAD's history live after 30 and 90 days,

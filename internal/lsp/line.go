@@ -19,7 +19,7 @@ import (
 // Line is what stands behind one line: the answer to "git-rekal/line", which docs/show.md describes. All texts are one
 // line, and printable.
 type Line struct {
-	State   string `json:"state"`             // "session", "uncommitted", "unknown" (no session is known of its commit)
+	State   string `json:"state"`             // "session", "uncommitted", "unknown" (no session is known behind it)
 	Session string `json:"session,omitempty"` // ID
 	Address string `json:"address,omitempty"` // of the prompt that led to the line, which "git rekal show" opens
 	Title   string `json:"title,omitempty"`

@@ -102,7 +102,7 @@ type Why struct {
 	From        int      `json:"from"`           // the first line, from 1 on
 	To          int      `json:"to"`             // the last line
 	Uncommitted []Range  `json:"uncommitted,omitempty"`
-	Unexplained []Source `json:"unexplained,omitempty"` // commits behind which no session is known
+	Unexplained []Source `json:"unexplained,omitempty"` // commits with the lines behind which no session is known
 	Brought     []Source `json:"-"`                     // which commit brought which lines
 }
 

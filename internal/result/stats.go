@@ -82,9 +82,9 @@ type LineStats struct {
 	More    int     `json:"more,omitempty"`    // how many were left out, by -n
 }
 
-// Lines counts lines in three parts: Wrote, which a session is known to have written; NoSession, whose commit has no
-// known session, so that a person may have written them; Unknown, whose commit has a session that is not known to have
-// written them.
+// Lines counts lines in three parts: Wrote, which a session is known to have written; NoSession, behind which no
+// session is known, so that a person may have written them; Unknown, behind which a session is that is not known to
+// have written them.
 type Lines struct {
 	Key       string `json:"key,omitempty"` // a path, or the OID of a commit; absent in a total
 	Title     string `json:"title,omitempty"`

@@ -139,7 +139,7 @@ func (r *review) writeShare() {
 	fmt.Fprintf(r, "\nOf %s sessions wrote %s, compared line by line", session.CountNoun(all, "added line"),
 		of(r.lines.Wrote))
 	if n := r.lines.NoSession; n > 0 {
-		fmt.Fprintf(r, "; %s are of commits behind which no session is known", of(n))
+		fmt.Fprintf(r, "; behind %s no session is known", of(n))
 	}
 	if n := r.lines.Unknown; n > 0 {
 		fmt.Fprintf(r, "; of %s it is not known who wrote them", of(n))

@@ -332,7 +332,7 @@ func TestWhy(t *testing.T) {
 		},
 		{Origin: result.Origin{Commit: "89abcde"}, Ranges: []result.Range{b}, Cut: true},
 	}}
-	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known behind commit 1234567 Join both, 2026-03-04 10:00, a\n  merge\nline 7: no session is known behind commit 89abcde or one before it, which this shallow\n  clone lacks\nNo session explains these lines.\n"
+	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known; commit 1234567 Join both, 2026-03-04 10:00, a merge\nline 7: no session is known; commit 89abcde or one before it, which this shallow clone\n  lacks\nNo session explains these lines.\n"
 	if diff := cmp.Diff(want, text.Recall(look, result.Recall{Why: why}, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -25,7 +25,7 @@ func (p *page) writeUnexplained(w *result.Why) {
 		p.writeLine("", "  ", printableSpanf(unstyled, "%s: not committed yet", linesInWords(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
-		said := append([]span{printableSpanf(unstyled, "%s: no session is known behind commit ", linesInWords(s.Ranges))},
+		said := append([]span{printableSpanf(unstyled, "%s: no session is known; commit ", linesInWords(s.Ranges))},
 			p.origin(s.Origin)...)
 		if s.Cut {
 			said = append(said, span{text: " or one before it, which this shallow clone lacks"})

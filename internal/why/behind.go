@@ -124,12 +124,38 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 	case err != nil:
 		return nil, err
 	case len(rows) > 0:
-		return b.claimsOfCaptured(ctx, s, rows, 0)
+		claims, err := b.claimsOfCaptured(ctx, s, rows, 0)
+		if err != nil || b.inferred == maxInferred {
+			return claims, err
+		}
+		b.inferred++
+		return claims, b.dropByHand(ctx, s, claims)
 	case b.inferred == maxInferred:
 		return make([][]attribution.Claim, len(s.lines)), nil
 	}
 	b.inferred++
 	return b.claimsOfUncaptured(ctx, s)
+}
+
+// dropByHand drops claims on lines of a squash that a hook captured, and that its branch brought without a session: in
+// a commit of nobody's, or, in a file whose writers are known, in no commit that a session is behind.
+func (b *claimFinder) dropByHand(ctx context.Context, s source, claims [][]attribution.Claim) error {
+	parts, copied, err := b.madeOf(ctx, s.Commit)
+	if err != nil || copied || len(parts) == 0 {
+		return err
+	}
+	if err := b.Extend(ctx, b.index, parts); err != nil {
+		return err
+	}
+	t, err := b.trace(ctx, s, b.independentTips(parts), b.parent(s.Commit), b.claimsOfPart(0))
+	hasWriters := slices.ContainsFunc(b.wrote[string(s.Commit)].makers,
+		func(w attribution.LineRecord) bool { return w.Path == s.Path })
+	for i := range claims {
+		if len(t.found[i]) == 0 && (t.known[i] || t.complete && hasWriters) {
+			claims[i] = nil
+		}
+	}
+	return err
 }
 
 // claimsOfCaptured claims the lines of a commit that hooks captured, or whose former version they captured. If only one

@@ -13,13 +13,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// Share counts lines that are not blank: those that sessions are known to have written, and those of commits behind
-// which no session is known. Behind the commits of the remaining lines stands a session, but it is not known who
-// wrote them.
+// Share counts lines that are not blank: those that sessions are known to have written, and those behind which no
+// session is known. Behind the remaining lines stands a session, but it is not known who wrote them.
 type Share struct {
 	Lines     int
 	Wrote     map[string]int // lines by the session that is known to have written them
-	NoSession int            // of commits behind which no session is known
+	NoSession int            // behind which no session is known
 	Named     int            // of these, those of commits whose message names an agent
 }
 
