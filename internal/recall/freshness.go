@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -27,6 +28,9 @@ import (
 // What an amend or a rebase made of a commit does not count as what the session left, except where the session went on
 // behind the new commit. To take the new commit instead would be easier and wrong: an amend by hand brings what
 // somebody else wrote, and a rebase what others did to the same files. The session saw neither.
+
+// What a session left in a commit that HEAD does not hold, but another branch does, is neither gone nor changed here:
+// it never came here. That is unknown, with the branch.
 
 // maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
 const maxLedgers = 200
@@ -54,17 +58,82 @@ func freshnessOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
 	states := compareFiles(now, left)
 	out, stale = make(map[string]string, len(facets)), map[string][]result.File{}
 	for id, f := range facets {
-		for i, is := range states[id] {
-			if is == result.StaleChanged || is == result.StaleDeleted {
-				stale[id] = append(stale[id], result.File{Path: left[id][i].Path, Freshness: is})
+		files, err := filesOf(ctx, index, repo, req, f.Commits, left[id], states[id])
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, one := range files {
+			if isStale(one.Freshness) || one.Branch != "" {
+				stale[id] = append(stale[id], one)
 			}
 		}
-		out[id] = worstOf(states[id])
+		out[id] = worstOf(files)
 		if out[id] == result.Fresh && len(f.Left) == db.LeftFiles && f.Files > db.LeftFiles {
 			out[id] = result.Unknown // nobody looked at the rest
 		}
 	}
 	return out, stale, nil
+}
+
+func isStale(freshness string) bool {
+	return freshness == result.StaleChanged || freshness == result.StaleDeleted
+}
+
+// filesOf are files that commits left, with how they stand. Those that are not as they were left, because the commit
+// that left them is in another branch alone, name that branch.
+func filesOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, shas []string, left []db.Left,
+	states []string,
+) ([]result.File, error) {
+	out := make([]result.File, len(left))
+	for i, l := range left {
+		out[i] = result.File{Path: l.Path, Freshness: states[i]}
+	}
+	if req.Checkpoint != "" || !slices.ContainsFunc(states, isStale) {
+		return out, nil
+	}
+	elsewhere, err := unmergedCommits(ctx, index, repo, req, shas)
+	for i := range out {
+		for _, c := range elsewhere {
+			if isStale(out[i].Freshness) && changedFile(repo, c, out[i].Path) {
+				out[i].Freshness, out[i].Branch = result.Unknown, history.BranchWith(repo, c.OID)
+			}
+		}
+	}
+	return out, err
+}
+
+// unmergedCommits are those of some commits, and of what rewrites made of them, that another branch has, but not HEAD.
+func unmergedCommits(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
+	shas []string,
+) (out []git.Commit, err error) {
+	became, err := index.BecameAtLast(ctx, shas)
+	if err != nil {
+		return nil, err
+	}
+	var ids []git.OID
+	for _, sha := range slices.AppendSeq(slices.Clone(shas), maps.Values(became)) {
+		ids = append(ids, git.OID(sha))
+	}
+	elsewhere, err := history.Unmerged(ctx, repo, ids, req.History)
+	for _, id := range ids {
+		if c, failed := repo.Commit(id); failed == nil && elsewhere[id] {
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// changedFile reports whether a commit changed a file.
+func changedFile(repo *git.Repo, c git.Commit, path string) bool {
+	before := git.OID("")
+	if len(c.Parents) > 0 {
+		parent, err := repo.Commit(c.Parents[0])
+		if err != nil {
+			return false
+		}
+		before = repo.EntryAt(parent.Tree, path).ID()
+	}
+	return repo.EntryAt(c.Tree, path).ID() != before
 }
 
 // staleInPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left
@@ -215,9 +284,9 @@ func fileFreshness(now *worktree.Content, l db.Left, moved string) string {
 }
 
 // worstOf is what the files of a session say of it.
-func worstOf(states []string) string {
+func worstOf(files []result.File) string {
 	for _, w := range severity {
-		if slices.Contains(states, w) {
+		if slices.ContainsFunc(files, func(f result.File) bool { return f.Freshness == w }) {
 			return w
 		}
 	}
@@ -243,19 +312,25 @@ func addFreshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request
 	}
 	defer now.Close()
 	var left []db.Left
+	var shas []string
 	last := map[string]int{} // by path, the file of the latest commit, which comes first
 	for _, f := range files {
+		shas = append(shas, f.SHA)
 		if _, ok := last[f.Path]; !ok {
 			last[f.Path] = len(last)
 			left = append(left, f.Left)
 		}
 	}
-	of := compareFiles(now, map[string][]db.Left{out.ID: left})[out.ID]
+	states := compareFiles(now, map[string][]db.Left{out.ID: left})[out.ID]
+	of, err := filesOf(ctx, index, repo, req, slices.Compact(shas), left, states)
+	if err != nil {
+		return err
+	}
 	out.Freshness, out.FilesTotal = worstOf(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{
 			Path: f.Path, Change: f.Change, Commit: result.ShortOID(f.SHA),
-			Freshness: of[last[f.Path]],
+			Freshness: of[last[f.Path]].Freshness, Branch: of[last[f.Path]].Branch,
 		})
 	}
 	return nil

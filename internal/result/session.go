@@ -91,6 +91,7 @@ type File struct {
 	Commit string `json:"commit"`
 	// Freshness compares what the session left there last with what stands there now.
 	Freshness string `json:"freshness,omitempty"`
+	Branch    string `json:"branch,omitempty"` // that alone has it so
 }
 
 // Commit is a code commit that a session is tied to.

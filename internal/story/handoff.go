@@ -164,7 +164,11 @@ func (h handoff) writeWork(b *strings.Builder, most int) {
 	for _, f := range h.today.Files {
 		if !had[f.Path] {
 			had[f.Path] = true
-			files = append(files, gate.Code(f.Path, gate.MostPath)+": "+sinceSession[f.Freshness])
+			now := sinceSession[f.Freshness]
+			if f.Branch != "" {
+				now = "only on branch " + gate.Code(f.Branch, gate.MostPath)
+			}
+			files = append(files, gate.Code(f.Path, gate.MostPath)+": "+now)
 		}
 	}
 	for _, p := range h.session.Left {

@@ -228,7 +228,8 @@ func firstFiles(h result.Hit) (out []span) {
 
 // remarksOn are what to mind about a result.
 func remarksOn(h result.Hit, why bool) []string {
-	changed, gone := filesSince("changed", h.Stale, result.StaleChanged), filesSince("gone", h.Stale, result.StaleDeleted)
+	changed, gone := filesThat("changed since", h.Stale, result.StaleChanged), filesThat("gone since", h.Stale, result.StaleDeleted)
+	elsewhere := filesThat("only on another branch", h.Stale, result.Unknown)
 	tie, purged := "", ""
 	if !why {
 		tie = session.LabelOf(h.Tie)
@@ -250,15 +251,17 @@ func remarksOn(h result.Hit, why bool) []string {
 	if h.Alike > 0 {
 		alike = fmt.Sprintf("and %d that begin alike: --full lists them", h.Alike)
 	}
-	return append([]string{tie, changed, gone, purged, alike}, h.Note.Remarks()...)
+	return append([]string{tie, changed, gone, elsewhere, purged, alike}, h.Note.Remarks()...)
 }
 
-// filesSince names the files that became something since a session left them; "" for none.
-func filesSince(change string, files []result.File, freshness string) string {
+// filesThat names the files of which something is to be said, with the branch that alone has the first; "" for none.
+func filesThat(change string, files []result.File, freshness string) string {
 	var paths []string
 	for _, f := range files {
 		if f.Freshness == freshness {
-			paths = append(paths, f.Path)
+			if paths = append(paths, f.Path); f.Branch != "" {
+				change = "only on " + f.Branch
+			}
 		}
 	}
 	const most = 2
@@ -268,5 +271,5 @@ func filesSince(change string, files []result.File, freshness string) string {
 	case n > most+1:
 		paths = append(paths[:most], fmt.Sprintf("and %d more", n-most))
 	}
-	return change + " since: " + strings.Join(paths, " ")
+	return change + ": " + strings.Join(paths, " ")
 }

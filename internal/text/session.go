@@ -124,6 +124,9 @@ func (p *page) writeDetails(s result.Session) {
 	p.writeList("Files", len(s.Files), s.FilesTotal, func(i int) []span {
 		f := s.Files[i]
 		note := map[string]string{result.StaleChanged: " (changed since)", result.StaleDeleted: " (gone since)"}[f.Freshness]
+		if f.Branch != "" {
+			note = " (only on " + f.Branch + ")"
+		}
 		return []span{printableSpan(unstyled, f.Change+" "+f.Path), printableSpan(yellow, note)}
 	})
 	p.writeList("Files that change with these", len(s.Related), 0, func(i int) []span {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,6 +29,37 @@ type Memory interface {
 // here. Only the newest commits of the history are looked through. What a long walk came by is kept in memory, nil for
 // none: as long as the tips stay, nobody walks there again.
 func Unreached(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
+	// there may be thousands of branches
+	left, err := unreachedFrom(ctx, r, r.Heads(), ids, "reached by HEAD", memory)
+	if err != nil || len(left) == 0 {
+		return nil, err
+	}
+	tips, err := Tips(r)
+	if err != nil {
+		return nil, err
+	}
+	return unreachedFrom(ctx, r, tips, slices.Collect(maps.Keys(left)), "reached", memory)
+}
+
+// Unmerged are those of some commits to which a branch or tag leads, but HEAD does not: see Unreached.
+func Unmerged(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
+	head, err := r.Head()
+	if err != nil || head.OID == "" {
+		return nil, err
+	}
+	out, err := unreachedFrom(ctx, r, []git.OID{head.OID}, ids, "reached from here", memory)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	lost, err := Unreached(ctx, r, slices.Collect(maps.Keys(out)), memory)
+	maps.DeleteFunc(out, func(id git.OID, _ bool) bool { return lost[id] })
+	return out, err
+}
+
+// unreachedFrom are those of some commits to which no tip leads; none where that takes too long to tell.
+func unreachedFrom(ctx context.Context, r *git.Repo, tips, ids []git.OID, name string,
+	memory Memory,
+) (map[git.OID]bool, error) {
 	left := map[git.OID]bool{}
 	var oldest time.Time
 	for _, id := range ids {
@@ -37,28 +69,20 @@ func Unreached(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (
 			}
 		}
 	}
-	for _, name := range []string{"reached by HEAD", "reached"} { // there may be thousands of branches
-		if len(left) == 0 {
-			return nil, nil
+	if len(left) == 0 {
+		return nil, nil
+	}
+	before := remember(ctx, memory, name, tips)
+	w := before
+	if !w.settles(left, oldest) {
+		var err error
+		if w, err = walkFrom(ctx, r, tips, left, oldest); err != nil {
+			return nil, ctx.Err() // a gap in the history
 		}
-		tips, err := r.Heads(), error(nil)
-		if name == "reached" {
-			tips, err = Tips(r)
-		}
-		if err != nil {
-			return nil, err
-		}
-		before := remember(ctx, memory, name, tips)
-		w := before
-		if !w.settles(left, oldest) {
-			if w, err = walkFrom(ctx, r, tips, left, oldest); err != nil {
-				return nil, ctx.Err() // a gap in the history
-			}
-			w.keep(ctx, r, memory, name, before)
-		}
-		if w.Cut {
-			return nil, nil
-		}
+		w.keep(ctx, r, memory, name, before)
+	}
+	if w.Cut {
+		return nil, nil
 	}
 	return left, ctx.Err()
 }

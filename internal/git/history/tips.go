@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,19 @@ func Tips(r *git.Repo) ([]git.OID, error) {
 	}
 	slices.Sort(tips)
 	return slices.Compact(tips), nil
+}
+
+// BranchWith is the name of a branch that leads to a commit: one of this clone, else one of a remote; "" for none.
+func BranchWith(r *git.Repo, id git.OID) string {
+	for _, kind := range []string{"refs/heads/", "refs/remotes/"} {
+		refs, _ := r.Refs(kind + "*") // without them there is none
+		for _, ref := range slices.Sorted(maps.Keys(refs)) {
+			if leads, err := r.IsAncestor(id, refs[ref]); (leads && err == nil || id == refs[ref]) && !isWithoutCode(ref) {
+				return strings.TrimPrefix(ref, kind)
+			}
+		}
+	}
+	return ""
 }
 
 // isWithoutCode reports whether a ref is a branch that holds no code.

@@ -200,7 +200,9 @@ func (it Item) files() []string {
 	line := "files: "
 	for i, f := range it.Changed {
 		name := session.Shorten(inLine(f.Path), 120)
-		if f.Freshness != "" {
+		if f.Branch != "" {
+			name += " (only on " + session.Shorten(inLine(f.Branch), 80) + ")"
+		} else if f.Freshness != "" {
 			name += " (" + f.Freshness + ")"
 		}
 		if i > 0 {
