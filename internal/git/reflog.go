@@ -92,43 +92,34 @@ func (r *Repo) EachMove(ref string, tell func(old, now OID, what string) error) 
 		if len(f) < 2 || !IsOID(f[0]) || !IsOID(f[1]) {
 			continue
 		}
-		old := OID(f[0])
-		if strings.Trim(f[0], "0") == "" {
-			old = ""
-		}
-		if err := tell(old, OID(f[1]), what); err != nil {
+		if err := tell(OID(f[0]).orNone(), OID(f[1]).orNone(), what); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// orNone is an ID, or "" for the zeros by which git says that there is none.
+func (id OID) orNone() OID {
+	if strings.Trim(string(id), "0") == "" {
+		return ""
+	}
+	return id
+}
+
 // Reflog lists the commits that a ref's reflog names; those may not be here any more.
-func (r *Repo) Reflog(ref string) ([]OID, error) {
-	log, err := r.OpenReflog(ref)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
-	}
-	defer log.Close()
-	raw, err := io.ReadAll(io.NewSectionReader(log, 0, log.Size))
-	if err != nil {
-		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
-	}
-	seen := map[OID]bool{}
-	var out []OID
-	for line := range strings.Lines(string(raw)) {
-		ids, _, _ := strings.Cut(line, "\t")
-		for _, id := range strings.Fields(ids)[:min(2, len(strings.Fields(ids)))] {
-			if IsOID(id) && strings.Trim(id, "0") != "" && !seen[OID(id)] {
-				seen[OID(id)] = true
-				out = append(out, OID(id))
+func (r *Repo) Reflog(ref string) (out []OID, err error) {
+	seen := map[OID]bool{"": true}
+	err = r.EachMove(ref, func(old, now OID, _ string) error {
+		for _, id := range []OID{old, now} {
+			if !seen[id] {
+				seen[id] = true
+				out = append(out, id)
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // ExpireReflog empties a ref's reflog.
