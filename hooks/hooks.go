@@ -8,7 +8,6 @@ package hooks
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/templates"
@@ -32,40 +31,9 @@ const BinaryLine = "rekal_bin="
 // ours do.
 const ForLFS = "post-checkout"
 
-// lfsNames are the hooks of Git LFS.
-func lfsNames() []string { return []string{"pre-push", ForLFS, "post-commit", "post-merge"} }
-
 // Script is that of one of Names or ForMessages, or ForLFS. It falls back to a binary where PATH holds none: a path
 // that is quoted for sh. gitDir is the way from its folder to the git directory that all worktrees share, such as "..".
 func Script(name, binary, gitDir string) string {
-	holds := map[string]bool{
-		"Stdin":   name == "post-rewrite" || name == "pre-push", // git writes lines to it
-		"Refuses": name == "pre-push",                           // it can refuse what git is about to do
-		"LFS":     slices.Contains(lfsNames(), name),            // who has something to do in it
-		"Waits":   name == "commit-msg",
-		"Ours":    slices.Contains(append(Names(), ForMessages()...), name),
-	}
 	fill := strings.NewReplacer("{{.Name}}", name, "{{.Binary}}", binary, "{{.GitDir}}", gitDir)
-	return templates.Seal(fill.Replace(choose(script, holds)))
-}
-
-// choose leaves those lines between "{{if .X}}", "{{else}}" and "{{end}}" that hold. Package text/template calls
-// methods by their names, so the linker would have to keep each method of the whole program: a fifth of it.
-func choose(script string, holds map[string]bool) string {
-	var out strings.Builder
-	open := []bool{true}
-	for line := range strings.Lines(script) {
-		inner := len(open) - 1
-		switch mark := strings.TrimSpace(line); {
-		case strings.HasPrefix(mark, "{{if ."):
-			open = append(open, open[inner] && holds[strings.TrimSuffix(strings.TrimPrefix(mark, "{{if ."), "}}")])
-		case mark == "{{else}}":
-			open[inner] = open[inner-1] && !open[inner]
-		case mark == "{{end}}":
-			open = open[:inner]
-		case open[inner]:
-			out.WriteString(line)
-		}
-	}
-	return out.String()
+	return templates.Seal(fill.Replace(script))
 }

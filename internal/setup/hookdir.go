@@ -55,11 +55,7 @@ func installHookFiles(l Layout, r *Report) error {
 		errs = append(errs, err)
 		names[did] = append(names[did], name)
 	}
-	switch lfs := (hook{l.HooksDir, hooks.ForLFS}); {
-	case !l.usesLFS() && holdsScript(lfs.dir, lfs.name): // as a release before 0.2 left it
-		_, err := lfs.remove(l, r)
-		errs = append(errs, err)
-	case l.usesLFS() && (!exists(lfs.path()) || holdsScript(lfs.dir, lfs.name)):
+	if lfs := (hook{l.HooksDir, hooks.ForLFS}); l.usesLFS() && (!exists(lfs.path()) || holdsScript(lfs.dir, lfs.name)) {
 		did, err := lfs.install(l, r)
 		errs = append(errs, err)
 		names[did] = append(names[did], hooks.ForLFS)

@@ -112,8 +112,8 @@ func TestLongInstallRepairsHooks(t *testing.T) {
 			want:    files{"post-commit": preCommitHook, "post-commit.legacy": "ours"},
 			cleaned: files{"post-commit": preCommitHook},
 		},
-		"an older shim of prek is chained": {
-			state:   files{"post-commit": prekHook, "post-commit.legacy": "ours", "post-commit.pre-rekal": prekHook},
+		"prek took it over": {
+			state:   files{"post-commit": prekHook, "post-commit.legacy": "stale"},
 			want:    files{"post-commit": prekHook, "post-commit.legacy": "ours"},
 			cleaned: files{"post-commit": prekHook},
 		},
