@@ -60,7 +60,8 @@ func readProgress(ctx context.Context, q db.Querier) (at indexed, err error) {
 // are gone, is made anew, with the vectors of the former one.
 func (s Store) index(ctx context.Context, former *db.DB) error {
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all, err := readWithoutTexts(ctx, tx)
+		n := 0
+		err := db.Each(ctx, tx, func(rows *db.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM records")
 		if err != nil {
 			return err
 		}
@@ -68,11 +69,11 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 		if err != nil {
 			return err
 		}
-		if former != nil && at.version == indexVersion && at.n <= 2*len(all)+100 {
-			return addTo(ctx, tx, all, at)
+		if former != nil && at.version == indexVersion && at.n <= 2*n+100 {
+			return addTo(ctx, tx, at)
 		}
 		if err = emptyIndex(ctx, tx); err == nil {
-			err = addTo(ctx, tx, all, indexed{})
+			err = addTo(ctx, tx, indexed{})
 		}
 		if err == nil && former != nil {
 			err = search.Carry(ctx, former, tx, s.Now())
@@ -82,15 +83,13 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 }
 
 // addTo adds the records behind those that the index has.
-func addTo(ctx context.Context, tx *db.Tx, all []Record, at indexed) error {
+func addTo(ctx context.Context, tx *db.Tx, at indexed) error {
+	all, err := read(ctx, tx, withTexts, "id > ? ORDER BY id", at.last)
+	if err != nil {
+		return err
+	}
 	var documents []session.Session
 	for _, r := range all {
-		if r.ID <= at.last {
-			continue
-		}
-		if err := load(ctx, tx, &r); err != nil {
-			return err
-		}
 		documents = append(documents, documentOf(r))
 		at.last = r.ID
 	}

@@ -21,8 +21,8 @@ type View struct {
 	db    *db.DB // nil where there is no file
 }
 
-// Open reads the records. If no record was ever stored, the View is empty.
-func (s Store) Open(ctx context.Context) (*View, error) {
+// Glance is a View without All: for who asks for few records. If no record was ever stored, it is empty.
+func (s Store) Glance(ctx context.Context) (*View, error) {
 	if s.hasFormer() {
 		if err := s.inTransaction(ctx, func(context.Context, *db.Tx) error { return nil }); err != nil {
 			return nil, err
@@ -35,9 +35,17 @@ func (s Store) Open(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
-	v := &View{store: s, db: d}
-	if v.All, err = readWithoutTexts(ctx, d); err != nil {
-		return nil, errors.Join(err, d.Close())
+	return &View{store: s, db: d}, nil
+}
+
+// Open reads the records. If no record was ever stored, the View is empty.
+func (s Store) Open(ctx context.Context) (*View, error) {
+	v, err := s.Glance(ctx)
+	if err != nil || v.db == nil {
+		return v, err
+	}
+	if v.All, err = read(ctx, v.db, withoutTexts, "TRUE ORDER BY id"); err != nil {
+		return nil, errors.Join(err, v.Close())
 	}
 	return v, nil
 }
@@ -50,21 +58,25 @@ func (v *View) Close() error {
 	return v.db.Close()
 }
 
-// readWithoutTexts reads the records without their texts.
-func readWithoutTexts(ctx context.Context, q db.Querier) (all []Record, err error) {
+// What read gives as the texts of records.
+const (
+	withTexts    = "text"
+	withoutTexts = "''"
+)
+
+// read reads the records that a condition names, and purged ones, too.
+func read(ctx context.Context, q db.Querier, texts, condition string, args ...any) (all []Record, err error) {
 	err = db.Each(ctx, q, func(rows *db.Rows) error {
-		var id int
-		var line []byte
-		var purged bool
-		if err := rows.Scan(&id, &line, &purged); err != nil {
+		var r, stored Record
+		var head []byte
+		if err := rows.Scan(&r.ID, &head, &r.Text, &r.Hidden); err != nil {
 			return err
 		}
-		r := Record{}
-		err := json.Unmarshal(line, &r)
-		r.ID, r.Hidden = id, purged
-		all = append(all, r)
+		err := json.Unmarshal(head, &stored)
+		stored.ID, stored.Text, stored.Hidden = r.ID, r.Text, r.Hidden
+		all = append(all, stored)
 		return err
-	}, `SELECT id, head, EXISTS (SELECT 1 FROM marks WHERE record = coalesce(call, id) AND mark = ?) FROM records ORDER BY id`, hidden)
+	}, `SELECT id, head, `+texts+`, EXISTS (SELECT 1 FROM marks WHERE record = coalesce(call, id) AND mark = '`+hidden+`') AS hidden FROM records WHERE `+condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("records: read: %w", err)
 	}
@@ -72,19 +84,15 @@ func readWithoutTexts(ctx context.Context, q db.Querier) (all []Record, err erro
 }
 
 // Load reads a record's text.
-func (v *View) Load(ctx context.Context, r *Record) error { return load(ctx, v.db, r) }
-
-func load(ctx context.Context, q db.Querier, r *Record) error {
-	texts := 0
-	err := db.Each(ctx, q, func(rows *db.Rows) error { texts++; return rows.Scan(&r.Text) },
-		"SELECT text FROM records WHERE id = ?", r.ID)
-	if err == nil && texts == 0 {
-		err = ErrNone
+func (v *View) Load(ctx context.Context, r *Record) error {
+	found, err := read(ctx, v.db, withTexts, "id = ?", r.ID)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("records: %d: %w", r.ID, ErrNone)
 	}
-	if err != nil {
-		return fmt.Errorf("records: %d: %w", r.ID, err)
+	if err == nil {
+		r.Text = found[0].Text
 	}
-	return nil
+	return err
 }
 
 // RawOutput returns the redacted output of a record, or ErrNoRaw.

@@ -81,8 +81,7 @@ func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) er
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
-		if err := remove(dir, "capture.cache*", "edits", "fetched*", "hooks-told", "lines*",
-			"records/progress-*"); err != nil {
+		if err := removeFormer(dir); err != nil {
 			return fmt.Errorf("state: %w", err)
 		}
 	}
@@ -98,7 +97,7 @@ func open(ctx context.Context, dir string, use func(*db.DB) error) error {
 		var held *lock.Lock
 		if held, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, patience); err == nil {
 			if err = once(ctx, dir, use); isDamaged(err) {
-				if err = remove(dir, file+"*"); err == nil {
+				if err = remove(dir); err == nil {
 					err = once(ctx, dir, use)
 				}
 			}
@@ -123,11 +122,21 @@ func isDamaged(err error) bool {
 	return errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) && !errors.Is(err, db.ErrNewer)
 }
 
-func remove(dir string, patterns ...string) (err error) {
-	for _, pattern := range patterns {
+func removeFormer(dir string) (err error) {
+	for _, pattern := range []string{"capture.cache*", "edits", "fetched*", "hooks-told", "lines*", "records/progress-*"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // it is a pattern
 		for _, path := range found {
 			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return err
+}
+
+// remove removes the database of a folder, with its log.
+func remove(dir string) (err error) {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		if gone := os.Remove(filepath.Join(dir, file+end)); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
 		}
 	}
 	return err
