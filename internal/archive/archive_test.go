@@ -143,8 +143,8 @@ func TestEntire(t *testing.T) {
 		t.Errorf("failed: %v", s.Failed)
 	}
 	for message, want := range map[string]string{
-		"a\n\nEntire-Checkpoint: aa0000000001\n":                                       "[{codex s1}]",
-		"squashed\n\nEntire-Checkpoint: aa0000000001\nEntire-Checkpoint: aa0000000002": "[{codex s1} {codex s2}]",
+		"a\n\nEntire-Checkpoint: aa0000000001\n":                                       "[codex/s1]",
+		"squashed\n\nEntire-Checkpoint: aa0000000001\nEntire-Checkpoint: aa0000000002": "[codex/s1 codex/s2]",
 		"a\n\nEntire-Checkpoint: ffffffffffff":                                         "[]", "Entire-Checkpoint: aa00000000010": "[]",
 	} {
 		made := s.Stated(git.Commit{Message: message})
