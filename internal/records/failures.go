@@ -22,5 +22,5 @@ func (v *View) where(ctx context.Context, condition string, args ...any) ([]Reco
 	if v.db == nil {
 		return nil, nil
 	}
-	return read(ctx, v.db, withTexts, "NOT hidden AND "+condition, args...)
+	return readWhere(ctx, v.db, withTexts, "NOT hidden AND "+condition, args...)
 }

@@ -84,7 +84,7 @@ func (s Store) index(ctx context.Context, former *db.DB) error {
 
 // addTo adds the records behind those that the index has.
 func addTo(ctx context.Context, tx *db.Tx, at indexed) error {
-	all, err := read(ctx, tx, withTexts, "id > ? ORDER BY id", at.last)
+	all, err := readWhere(ctx, tx, withTexts, "id > ? ORDER BY id", at.last)
 	if err != nil {
 		return err
 	}

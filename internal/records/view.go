@@ -44,7 +44,7 @@ func (s Store) Open(ctx context.Context) (*View, error) {
 	if err != nil || v.db == nil {
 		return v, err
 	}
-	if v.All, err = read(ctx, v.db, withoutTexts, "TRUE ORDER BY id"); err != nil {
+	if v.All, err = readWhere(ctx, v.db, withoutTexts, "TRUE ORDER BY id"); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
 	return v, nil
@@ -58,14 +58,14 @@ func (v *View) Close() error {
 	return v.db.Close()
 }
 
-// What read gives as the texts of records.
+// What readWhere gives as the texts of records.
 const (
 	withTexts    = "text"
 	withoutTexts = "''"
 )
 
-// read reads the records that a condition names, and purged ones, too.
-func read(ctx context.Context, q db.Querier, texts, condition string, args ...any) (all []Record, err error) {
+// readWhere reads the records that a condition names, and purged ones, too.
+func readWhere(ctx context.Context, q db.Querier, texts, condition string, args ...any) (all []Record, err error) {
 	err = db.Each(ctx, q, func(rows *db.Rows) error {
 		var r, stored Record
 		var head []byte
@@ -85,7 +85,7 @@ func read(ctx context.Context, q db.Querier, texts, condition string, args ...an
 
 // Load reads a record's text.
 func (v *View) Load(ctx context.Context, r *Record) error {
-	found, err := read(ctx, v.db, withTexts, "id = ?", r.ID)
+	found, err := readWhere(ctx, v.db, withTexts, "id = ?", r.ID)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("records: %d: %w", r.ID, ErrNone)
 	}
