@@ -9,14 +9,23 @@
 // without one.
 //
 //	go run .ci/sbom.go -licenses FOLDER BINARY…
+//
+// DuckDB comes as a library without its source, so .ci/duckdb-licenses.txt has the texts of what is within it. That
+// file is made of DuckDB's source as PyPI has it:
+//
+//	pip download --no-deps --no-binary :all: duckdb==VERSION
+//	go run .ci/sbom.go -duckdb duckdb-VERSION.tar.gz >.ci/duckdb-licenses.txt
 package main
 
 import (
+	"archive/tar"
 	"cmp"
+	"compress/gzip"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -37,8 +46,12 @@ func main() {
 	if len(os.Args) < 2 {
 		fail(fmt.Errorf("usage: go run .ci/sbom.go BINARY NAME=VERSION…"))
 	}
-	if os.Args[1] == "-licenses" && len(os.Args) > 3 {
+	switch {
+	case os.Args[1] == "-licenses" && len(os.Args) > 3:
 		fail(licenses(os.Args[2], os.Args[3:]))
+		return
+	case os.Args[1] == "-duckdb" && len(os.Args) > 2:
+		fail(duckdbLicenses(os.Args[2]))
 		return
 	}
 	info, err := buildinfo.ReadFile(os.Args[1])
@@ -145,11 +158,61 @@ func licenses(libgit2 string, binaries []string) error {
 	if err := t.addModules(binaries); err != nil {
 		return err
 	}
-	fmt.Println("What git-rekal and git-rekal-full are made of: each licence text below the parts that are under it.\n" +
-		"DuckDB's is that of duckdb-go-bindings; those of the libraries within DuckDB lie in third_party of its source.")
+	within, err := os.ReadFile(".ci/duckdb-licenses.txt")
+	if err != nil {
+		return err
+	}
+	fmt.Println("What git-rekal and git-rekal-full are made of: each licence text below the parts that are under it.")
+	t.print()
+	fmt.Printf("\n%s", within)
+	return nil
+}
+
+func (t *texts) print() {
 	for _, text := range t.order {
 		fmt.Printf("\n%[1]s\n%[2]s\n%[1]s\n\n%[3]s\n", strings.Repeat("=", 80), strings.Join(t.parts[text], "\n"), text)
 	}
+}
+
+// inDuckDB is a licence in the part of DuckDB's source that becomes its library.
+var inDuckDB = regexp.MustCompile(`^duckdb-([\d.]+)/external/duckdb/(?:(?:src|third_party|extension)/(.*)/)?([^/]+)$`)
+
+// duckdbLicenses prints the licence texts within an archive of DuckDB's source.
+func duckdbLicenses(archive string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	t, version, in := &texts{parts: map[string][]string{}}, "", tar.NewReader(unzipped)
+	for {
+		entry, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		m := inDuckDB.FindStringSubmatch(entry.Name)
+		if m == nil || !licenceFile.MatchString(m[3]) && m[3] != "NOTICES" {
+			continue
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		version = m[1]
+		t.add(strings.TrimSpace("DuckDB "+m[1]+" "+m[2]), string(text))
+	}
+	if len(t.order) < 20 {
+		return fmt.Errorf("%s holds %d licence texts: is it the source of DuckDB?", archive, len(t.order))
+	}
+	fmt.Println("What is within DuckDB " + version + ":")
+	t.print()
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -30,8 +32,13 @@ func TestLicenses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	version, err := exec.Command(filepath.Join(bin, "git-rekal-full"), "version", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := "DuckDB@" + strings.TrimPrefix(gjson.GetBytes(version, "duckdb").Str, "v")
 	parts := append(strings.Fields(strings.ReplaceAll(string(modules), " ", "@")), "Go", "SQLite", "git-rekal",
-		"the@model")
+		"the@model", within, within+"@re2", within+"@zstd", within+"@icu/third_party/icu")
 	if len(parts) < 50 {
 		t.Fatalf("the programs are made of %q", parts)
 	}
