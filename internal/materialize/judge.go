@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,18 @@ import (
 // signature.KeysFingerprint: what was found with other keys is looked at again. Git is asked of at most so many
 // commits, the latest of each ledger first; all is whether none is left.
 func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameForKey bool,
+	limit int,
+) (all bool, err error) {
+	for moves := 0; ; moves++ {
+		all, err = m.judgeSignatures(ctx, keys, sameForKey, limit)
+		if !errors.Is(err, errMoved) || moves == maxMoves {
+			return all, err
+		}
+	}
+}
+
+// judgeSignatures returns errMoved where a ledger moved meanwhile: another process may have judged what is new.
+func (m *Materializer) judgeSignatures(ctx context.Context, keys string, sameForKey bool,
 	limit int,
 ) (all bool, err error) {
 	index := embeddable{m}
@@ -71,6 +84,9 @@ func (m *Materializer) JudgeSignatures(ctx context.Context, keys string, sameFor
 		}
 	}
 	return all, index.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if now, err := m.ledgersRead(); err != nil || !slices.Equal(now, heads) {
+			return cmp.Or(err, errMoved)
+		}
 		if err := tx.ReplaceSignatures(ctx, keys, slices.Collect(maps.Values(rows))); err != nil {
 			return err
 		}
