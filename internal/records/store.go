@@ -94,15 +94,27 @@ func (s Store) Since() time.Time {
 }
 
 // AddFromTranscripts stores records that were made of transcripts, but for calls of which there is one, and what was
-// scrubbed or is too old. It tells how many were new. With them it stores how far the transcripts were read, for
-// Progress.
+// scrubbed or is too old. One that was there before has the number that it had. It tells how many were new. With them
+// it stores how far the transcripts were read, for Progress.
 func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted, progress []byte) (n int, err error) {
 	err = s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
+		numbers, err := formerNumbers(ctx, tx)
+		if err != nil {
+			return err
+		}
+		at, err := readProgress(ctx, tx)
+		if err != nil {
+			return err
+		}
 		for _, r := range inOrder(all) {
 			if !r.At.After(s.Since()) {
 				continue
 			}
+			r.ID = numbers[r.From.Call]
 			id, err := s.insert(ctx, tx, r)
+			if err == nil && id > 0 && id <= at.last { // the index goes by numbers
+				at, err = indexed{}, emptyIndex(ctx, tx)
+			}
 			if err != nil {
 				return err
 			}
@@ -115,6 +127,24 @@ func (s Store) AddFromTranscripts(ctx context.Context, all []Redacted, progress 
 	return n, err
 }
 
+// numbersTable holds the numbers of records that Renew dropped, by their calls. Files of 0.1 lack it.
+const numbersTable = "CREATE TABLE IF NOT EXISTS numbers (call TEXT PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID"
+
+func formerNumbers(ctx context.Context, tx *db.Tx) (map[string]int, error) {
+	out := map[string]int{}
+	err := tx.Exec(ctx, numbersTable)
+	if err == nil {
+		err = db.Each(ctx, tx, func(rows *db.Rows) error {
+			var call string
+			var id int
+			err := rows.Scan(&call, &id)
+			out[call] = id
+			return err
+		}, "SELECT call, id FROM numbers")
+	}
+	return out, err
+}
+
 // inOrder are records in the order of their times.
 func inOrder(all []Redacted) (out []Record) {
 	for _, r := range all {
@@ -124,7 +154,7 @@ func inOrder(all []Redacted) (out []Record) {
 	return out
 }
 
-// insert adds a record and returns its ID; 0 where its call has a record or was scrubbed.
+// insert adds a record, with its ID or a new one, and returns that; 0 where its call has a record or was scrubbed.
 func (s Store) insert(ctx context.Context, tx *db.Tx, r Record) (id int, err error) {
 	call, at := any(nil), r.At
 	if r.From != nil {
@@ -139,8 +169,8 @@ func (s Store) insert(ctx context.Context, tx *db.Tx, r Record) (id int, err err
 	if err != nil {
 		return 0, err
 	}
-	err = db.Each(ctx, tx, func(rows *db.Rows) error { return rows.Scan(&id) }, `INSERT INTO records (at, call, head, text) SELECT ?1, ?2, ?3, ?4
-		WHERE NOT EXISTS (SELECT 1 FROM records WHERE call = ?2) AND NOT EXISTS (SELECT 1 FROM marks WHERE record = ?2 AND mark = ?5) RETURNING id`, at, call, string(line), text, scrubbed)
+	err = db.Each(ctx, tx, func(rows *db.Rows) error { return rows.Scan(&id) }, `INSERT INTO records (id, at, call, head, text) SELECT nullif(?6, 0), ?1, ?2, ?3, ?4
+		WHERE NOT EXISTS (SELECT 1 FROM records WHERE call = ?2) AND NOT EXISTS (SELECT 1 FROM marks WHERE record = ?2 AND mark = ?5) RETURNING id`, at, call, string(line), text, scrubbed, r.ID)
 	return id, err
 }
 
@@ -226,9 +256,17 @@ func (s Store) Forget(ctx context.Context) error {
 	if left == 0 {
 		return s.Remove()
 	}
+	return s.Renew(ctx)
+}
+
+// Renew drops the records that were made of transcripts, which are made again with the numbers that they had.
+func (s Store) Renew(ctx context.Context) error {
+	if _, err := os.Stat(s.file()); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
 	return s.inTransaction(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(tx.Exec(ctx, `DELETE FROM records WHERE call IS NOT NULL`), emptyIndex(ctx, tx),
-			s.setProgress(ctx, tx, nil))
+		const drop = `INSERT OR REPLACE INTO numbers SELECT call, id FROM records WHERE call IS NOT NULL; DELETE FROM records WHERE call IS NOT NULL`
+		return errors.Join(tx.Exec(ctx, numbersTable+"; "+drop), emptyIndex(ctx, tx), s.setProgress(ctx, tx, nil))
 	})
 }
 

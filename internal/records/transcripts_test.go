@@ -55,7 +55,7 @@ func TestDerive(t *testing.T) {
 		t.Errorf("the first call is %+v, %v", r, err)
 	}
 
-	// What is purged or scrubbed stays so when all is made again, under other numbers.
+	// What is purged or scrubbed stays so when all is made again, under the same numbers.
 	if err := s.SetHidden(t.Context(), []int{2}, true); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestDerive(t *testing.T) {
 	if n := derive(t, s, of(t, "a", 3, 10), of(t, "b", 1, 10)); n != 1 {
 		t.Errorf("%d made again, want 1", n)
 	}
-	if all := all(t, s); len(all) != 3 || all[2].ID != 5 || !all[2].Hidden {
+	if all := all(t, s); len(all) != 3 || all[1].ID != 2 || !all[1].Hidden {
 		t.Errorf("%+v", all)
 	}
 }
@@ -103,5 +103,32 @@ func TestDerivedBound(t *testing.T) {
 	later.Now = func() time.Time { return noon.AddDate(0, 0, 200) }
 	if n := derive(t, later, made[0]); n != 0 {
 		t.Errorf("%d of what is too old", n)
+	}
+}
+
+// TestRenewedNumbers holds that a number stays that of its call when all is made again, in whatever order transcripts
+// are read, and that questions find each, also what is made again behind an index of later numbers.
+func TestRenewedNumbers(t *testing.T) {
+	w := newWorld(t)
+	made := []records.Redacted{of(t, "a", 3, 10), of(t, "b", 2, 10), of(t, "c", 1, 10)}
+	derive(t, w.store, made...)
+	question := records.Question{Words: "some line"}
+	if got := w.ids(question); len(got) != 3 {
+		t.Fatalf("found %v", got)
+	}
+	if err := w.store.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	typed := w.add(records.Record{Command: "make typed", Text: "some line\n"})
+	for i, want := range [][]int{{3, typed}, {1, 3, typed}, {1, 2, 3, typed}} {
+		derive(t, w.store, made[[]int{2, 0, 1}[i]])
+		got := w.ids(question)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("round %d: found %v, want %v", i, got, want)
+		}
+	}
+	if r, err := find(t, w.store, 2); err != nil || r.Command != "make b" {
+		t.Errorf("number 2 is %+v, %v", r, err)
 	}
 }

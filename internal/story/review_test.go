@@ -49,7 +49,7 @@ func TestReviewIsShort(t *testing.T) {
 // TestReviewShare: a page says who wrote the added lines, and of none that a person did.
 func TestReviewShare(t *testing.T) {
 	for want, lines := range map[string]result.Lines{
-		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                                      {Lines: 8, Wrote: 8},
+		"\nOf 8 added lines sessions wrote 8 (100 %), compared line by line.\n":                                                                                 {Lines: 8, Wrote: 8},
 		"\nOf 12 added lines sessions wrote 8 (67 %), compared line by line; behind 3 (25 %) no session is known; of 1 (8 %) it is not known who wrote them.\n": {Lines: 12, Wrote: 8, NoSession: 3, Unknown: 1},
 		"\nOf 3 added lines sessions wrote 0 (0 %), compared line by line; behind 3 (100 %) no session is known.\n":                                             {Lines: 3, NoSession: 3},
 	} {
