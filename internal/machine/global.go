@@ -15,9 +15,8 @@ import (
 )
 
 // Our hooks for all repositories of a user lie beside the list, in a file that a few lines at the head of git's global
-// configuration include. globalFile says which file has these lines, and what is excluded.
+// configuration include. Comments in it say which file has these lines, and what is excluded.
 const (
-	globalFile   = "global"
 	hooksFile    = "hooks.gitconfig"
 	hooksOffFile = git.HooksOffFile
 )
@@ -25,11 +24,12 @@ const (
 // ErrNoHome is a user without a home folder.
 var ErrNoHome = errors.New("there is no home folder to keep it in")
 
-// global is what globalFile says: a word and a tab before each line.
+// global is what the comments of the file of hooks say, a word and a tab before each text.
 type global struct {
 	Exclusions
 	config string // the file with the lines
 	made   bool   // it was not there before
+	binary string // what hooks fall back to
 }
 
 // Global is what is excluded from hooks for all repositories; on is whether there are such hooks.
@@ -39,11 +39,13 @@ func (m Machine) Global() (e Exclusions, on bool, err error) {
 }
 
 func (m Machine) readGlobal() (g global, err error) {
-	lines, err := m.readLines(globalFile, func(line string) bool { return strings.Contains(line, "\t") })
+	lines, err := m.readLines(hooksFile, func(line string) bool { return strings.HasPrefix(line, commentMark) })
 	for _, line := range lines {
-		switch word, rest, _ := strings.Cut(line, "\t"); word {
+		switch word, rest, _ := strings.Cut(strings.TrimPrefix(line, commentMark), "\t"); word {
 		case "in":
 			g.config = rest
+		case "binary":
+			g.binary = rest
 		case "made":
 			g.made = true
 		case "path":
@@ -57,31 +59,31 @@ func (m Machine) readGlobal() (g global, err error) {
 	return g, err
 }
 
-// writeGlobal writes globalFile, and what git includes.
-func (m Machine) writeGlobal(g global, binary string) error {
-	lines := []string{"in\t" + g.config}
-	if g.made {
-		lines = append(lines, "made\t"+g.config)
-	}
-	for word, all := range map[string][]string{"path": g.Paths, "remote": g.Remotes, "cleaned": g.Cleaned} {
-		for _, one := range all {
-			lines = append(lines, word+"\t"+one)
+// commentMark begins each of these comments.
+const commentMark = "# git-rekal: "
+
+// writeGlobal writes what git includes.
+func (m Machine) writeGlobal(g global) error {
+	lines := []string{commentMark + "by \"git rekal init --global\", which writes it anew"}
+	note := func(word string, all ...string) {
+		for _, text := range all {
+			lines = append(lines, commentMark+word+"\t"+text)
 		}
 	}
-	slices.Sort(lines)
-	off := setup.ConfigHooksOff()
-	on := setup.ConfigHooks(binary, "--global ", "")
-	for _, condition := range g.conditions() {
-		on += "[includeIf " + setup.QuoteForConfig(condition) + "]\n\tpath = " + hooksOffFile + "\n"
+	note("in", g.config)
+	if g.made {
+		note("made", g.config)
 	}
-	return errors.Join(
-		m.writeLines(globalFile, lines),
-		m.writeLines(hooksOffFile, []string{strings.TrimSuffix(off, "\n")}),
-		m.writeLines(hooksFile, []string{
-			"# git-rekal: by \"git rekal init --global\", which writes it anew",
-			"# git-rekal: binary " + binary, strings.TrimSuffix(on, "\n"),
-		}),
-	)
+	note("binary", g.binary)
+	note("path", g.Paths...)
+	note("remote", g.Remotes...)
+	note("cleaned", g.Cleaned...)
+	lines = append(lines, strings.TrimSuffix(setup.ConfigHooks(g.binary, "--global ", ""), "\n"))
+	for _, condition := range g.conditions() {
+		lines = append(lines, "[includeIf "+setup.QuoteForConfig(condition)+"]", "\tpath = "+hooksOffFile)
+	}
+	return errors.Join(m.writeLines(hooksFile, lines),
+		m.writeLines(hooksOffFile, []string{strings.TrimSuffix(setup.ConfigHooksOff(), "\n")}))
 }
 
 // InstallGlobal has git run our hooks in every repository of this user but those that are excluded. What a clean left
@@ -103,8 +105,8 @@ func (m Machine) InstallGlobal(ctx context.Context, env []string, home, binary s
 			_, err := os.Stat(g.config)
 			g.made = errors.Is(err, fs.ErrNotExist)
 		}
-		g.Paths, g.Remotes = e.Paths, e.Remotes
-		if err := m.writeGlobal(g, binary); err != nil {
+		g.Paths, g.Remotes, g.binary = e.Paths, e.Remotes, binary
+		if err := m.writeGlobal(g); err != nil {
 			return err
 		}
 		block := setup.ConfigBlock("[include]\n\tpath = "+setup.QuoteForConfig(filepath.Join(m.dir, hooksFile))+"\n",
@@ -133,7 +135,7 @@ func (m Machine) RemoveGlobal(ctx context.Context) (removed bool, err error) {
 			err = os.Remove(g.config)
 		}
 		if err == nil {
-			err = errors.Join(m.writeLines(globalFile, nil), m.writeLines(hooksFile, nil), m.writeLines(hooksOffFile, nil))
+			err = errors.Join(m.writeLines(hooksFile, nil), m.writeLines(hooksOffFile, nil))
 		}
 		return err
 	})
@@ -156,16 +158,8 @@ func (m Machine) SetCleaned(ctx context.Context, commonDir string, cleaned bool)
 		if cleaned {
 			g.Cleaned = append(g.Cleaned, commonDir)
 		}
-		return m.writeGlobal(g, m.globalBinary())
+		return m.writeGlobal(g)
 	})
-}
-
-// globalBinary is the binary that the hooks for all repositories fall back to.
-func (m Machine) globalBinary() string {
-	text, _ := os.ReadFile(filepath.Join(m.dir, hooksFile)) // without it PATH has to do
-	_, rest, _ := strings.Cut(string(text), "# git-rekal: binary ")
-	line, _, _ := strings.Cut(rest, "\n")
-	return line
 }
 
 // globalConfig is the file that `git config --global` writes to.

@@ -6,8 +6,7 @@
 //
 //	repositories    a path a line: the root of the main worktree, or the git directory where there is none
 //	private         a session a line that no clone on this machine sends, as agent/ID
-//	global          what the hooks for all repositories leave out; see global.go
-//	hooks.gitconfig the hooks for all repositories, which git's global configuration includes
+//	hooks.gitconfig the hooks for all repositories, which git's global configuration includes, and what they leave out
 //	hooks-off.gitconfig  switches them off
 //	made            is there if the folder above was not there before
 //

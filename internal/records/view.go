@@ -16,9 +16,8 @@ import (
 
 // View is the records as they were when it was opened. Close it.
 type View struct {
-	All   []Record // in the order of their IDs, without their texts (Load)
-	store Store
-	db    *db.DB // nil where there is no file
+	All []Record // in the order of their IDs, without their texts (Load)
+	db  *db.DB   // nil where there is no file
 }
 
 // Glance is a View without All: for who asks for few records. If no record was ever stored, it is empty.
@@ -30,12 +29,12 @@ func (s Store) Glance(ctx context.Context) (*View, error) {
 	}
 	d, err := layout().Open(ctx, s.file(), db.ReadOnly)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &View{store: s}, nil
+		return &View{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
-	return &View{store: s, db: d}, nil
+	return &View{db: d}, nil
 }
 
 // Open reads the records. If no record was ever stored, the View is empty.

@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,31 +92,17 @@ func CutConfigBlock(text string) string {
 // its mode stay.
 func EditConfig(file string, edit func(text string) string) error {
 	file = followLinks(file)
-	mode := fs.FileMode(0o666)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
+	lock, err := os.OpenFile(file+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // the lock that git takes
+	if err == nil {
+		text, unread := readIfThere(file)
+		if err = unread; err == nil {
+			if edited := edit(string(text)); edited != string(text) {
+				err = writeFile(file, []byte(edited), 0o666)
+			}
+		}
+		err = errors.Join(err, lock.Close(), os.Remove(lock.Name()))
 	}
-	lock, err := os.OpenFile(file+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // the lock that git takes
 	if err != nil {
-		return fmt.Errorf("setup: change git's configuration: %w", err)
-	}
-	text, err := readIfThere(file)
-	edited := edit(string(text))
-	if err == nil && edited != string(text) {
-		_, err = lock.WriteString(edited)
-		if err = errors.Join(err, lock.Sync(), lock.Close()); err == nil && exists(file) {
-			err = os.Chmod(lock.Name(), mode)
-		}
-		if err == nil {
-			err = os.Rename(lock.Name(), file)
-		}
-		if err == nil {
-			return nil
-		}
-	} else {
-		err = errors.Join(err, lock.Close())
-	}
-	if err = errors.Join(err, os.Remove(lock.Name())); err != nil {
 		return fmt.Errorf("setup: change git's configuration: %w", err)
 	}
 	return nil

@@ -38,32 +38,33 @@ func removeExclude(l Layout) (removed bool, err error) {
 // cutBlock takes the lines between our marks out of a text that isOurs names, and the marks. Other lines between them
 // stay. Without its end the block is the run of our own lines.
 func cutBlock(text string, isOurs func(line string) bool) string {
+	return cutLinesOfBlock(text, func(line string) bool {
+		return strings.HasPrefix(line, blockBegin) || lineEquals(blockEnd)(line) || isOurs(line)
+	})
+}
+
+// cutLinesOfBlock takes some lines out of our block: marks are lines of it, a byte order mark is not.
+func cutLinesOfBlock(text string, drop func(line string) bool) string {
 	var kept strings.Builder
 	inBlock := false
 	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(strings.TrimPrefix(line, bom), blockBegin):
-			inBlock = true
-		case inBlock && lineEquals(blockEnd)(line):
-			inBlock = false
-		case !inBlock || !isOurs(line):
-			inBlock = inBlock && strings.Contains(text, blockEnd)
-			kept.WriteString(line)
-			continue
-		}
-		if strings.HasPrefix(line, bom) {
+		line, marked := strings.CutPrefix(line, bom)
+		if marked {
 			kept.WriteString(bom)
 		}
+		inBlock = inBlock || strings.HasPrefix(line, blockBegin)
+		drops := inBlock && drop(line)
+		if !drops {
+			kept.WriteString(line)
+		}
+		inBlock = inBlock && !lineEquals(blockEnd)(line) && (drops || strings.Contains(text, blockEnd))
 	}
 	return kept.String()
 }
 
-// lineEquals compares lines without a byte order mark and without the line's end, which an editor
-// may have changed to CRLF.
+// lineEquals compares lines without the line's end, which an editor may have changed to CRLF.
 func lineEquals(want string) func(string) bool {
-	return func(line string) bool {
-		return strings.TrimRight(strings.TrimPrefix(line, bom), "\r\n") == want
-	}
+	return func(line string) bool { return strings.TrimRight(line, "\r\n") == want }
 }
 
 // isOurLine reports whether a line of the block is one that we wrote: versions differ in the folders that they put a

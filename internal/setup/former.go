@@ -1,9 +1,7 @@
 package setup
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,15 +55,7 @@ func DropFormerExclude(exclude string) error {
 // withoutFormerPattern is an exclude file without the line of the former folder, of which only the one in our block is
 // ours.
 func withoutFormerPattern(text string) string {
-	var kept strings.Builder
-	inBlock := false
-	for line := range strings.Lines(text) {
-		inBlock = inBlock && !lineEquals(blockEnd)(line) || strings.HasPrefix(strings.TrimPrefix(line, bom), blockBegin)
-		if !inBlock || !lineEquals(formerPattern)(line) {
-			kept.WriteString(line)
-		}
-	}
-	return kept.String()
+	return cutLinesOfBlock(text, lineEquals(formerPattern))
 }
 
 // AdoptFormerDir moves the index that a former version left in its folder to today's, and removes the folder if nothing
@@ -106,19 +96,9 @@ func moveRecord(former, rekalDir string) error {
 	if err != nil || text == nil || exists(filepath.Join(rekalDir, recordFile)) {
 		return err
 	}
-	var moved bytes.Buffer
-	for line := range strings.Lines(string(text)) {
-		path, behind, quoted := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		rel, err := filepath.Rel(rekalDir, filepath.Join(former, filepath.FromSlash(path)))
-		if err != nil {
-			return err
-		}
-		if quoted {
-			behind = "\t" + behind
-		}
-		fmt.Fprintln(&moved, filepath.ToSlash(rel)+behind)
-	}
-	return writeFile(filepath.Join(rekalDir, recordFile), moved.Bytes(), 0o600)
+	moved := &record{layout: Layout{RekalDir: rekalDir}}
+	moved.parse(string(text), former)
+	return moved.write()
 }
 
 // isFormerCache reports whether a name in the former folder is one that those versions used.

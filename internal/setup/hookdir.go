@@ -19,7 +19,7 @@ func installHooks(l Layout, r *Report) error {
 	}
 	errs := []error{installConfigHooks(l, r)}
 	for _, dir := range hookDirs(l) {
-		for _, name := range append(l.hookNames(), hooks.ForLFS) {
+		for _, name := range allHooks() {
 			if holdsScript(dir, name) {
 				_, err := hook{dir, name}.install(l, r)
 				errs = append(errs, err)
@@ -45,20 +45,19 @@ func installHookFiles(l Layout, r *Report) error {
 	if err := os.MkdirAll(l.HooksDir, 0o777); err != nil {
 		return fmt.Errorf("setup: make the hooks folder: %w", err)
 	}
-	if err := removeUnwanted(l, r); err != nil {
-		return err
-	}
 	names := map[outcome][]string{}
 	var errs []error
-	for _, name := range l.hookNames() {
-		did, err := hook{l.HooksDir, name}.install(l, r)
-		errs = append(errs, err)
-		names[did] = append(names[did], name)
-	}
-	if lfs := (hook{l.HooksDir, hooks.ForLFS}); l.usesLFS() && (!exists(lfs.path()) || holdsScript(lfs.dir, lfs.name)) {
-		did, err := lfs.install(l, r)
-		errs = append(errs, err)
-		names[did] = append(names[did], hooks.ForLFS)
+	for _, name := range allHooks() {
+		h := hook{l.HooksDir, name}
+		switch there := holdsScript(h.dir, name); {
+		case slices.Contains(l.hookNames(), name), name == hooks.ForLFS && l.usesLFS() && (there || !exists(h.path())):
+			did, err := h.install(l, r)
+			errs = append(errs, err)
+			names[did] = append(names[did], name)
+		case there: // of trailers, or Git LFS, that are not wanted any more
+			_, err := h.remove(l, r)
+			errs = append(errs, err)
+		}
 	}
 	if n := names[made]; n != nil {
 		r.addDone("hooks %s in %s", strings.Join(n, ", "), l.pathForUser(l.HooksDir))
@@ -70,21 +69,6 @@ func installHookFiles(l Layout, r *Report) error {
 	hintLefthook(l, r)
 	if hint := l.simpleGitHooksHint(); hint != "" {
 		r.addHint("%s", hint)
-	}
-	return errors.Join(errs...)
-}
-
-// removeUnwanted removes the hooks of messages where commits are given no trailers any more.
-func removeUnwanted(l Layout, r *Report) error {
-	if l.Trailers {
-		return nil
-	}
-	var errs []error
-	for _, name := range hooks.ForMessages() {
-		if h := (hook{l.HooksDir, name}); holdsScript(h.dir, name) {
-			_, err := h.remove(l, r)
-			errs = append(errs, err)
-		}
 	}
 	return errors.Join(errs...)
 }
@@ -176,10 +160,12 @@ func hookDirs(l Layout) []string {
 	return slices.DeleteFunc(slices.Compact(dirs), func(d string) bool { return !l.inGit(d) })
 }
 
+// allHooks are all that Install may write.
+func allHooks() []string { return append(append(hooks.Names(), hooks.ForMessages()...), hooks.ForLFS) }
+
 // holdsOurScript reports whether one of our scripts is in a folder.
 func holdsOurScript(dir string) bool {
-	return slices.ContainsFunc(append(hooks.Names(), hooks.ForMessages()...),
-		func(name string) bool { return holdsScript(dir, name) })
+	return slices.ContainsFunc(allHooks(), func(name string) bool { return holdsScript(dir, name) })
 }
 
 func holdsScript(dir, name string) bool { return len(hook{dir, name}.scriptCopies()) > 0 }
@@ -188,11 +174,7 @@ func removeHooks(l Layout, r *Report) error {
 	var errs []error
 	for _, dir := range hookDirs(l) {
 		var gone []string
-		names := append(hooks.Names(), hooks.ForMessages()...)
-		if holdsScript(dir, hooks.ForLFS) {
-			names = append(names, hooks.ForLFS)
-		}
-		for _, name := range names {
+		for _, name := range allHooks() {
 			did, err := hook{dir, name}.remove(l, r)
 			errs = append(errs, err)
 			if did {

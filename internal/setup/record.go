@@ -20,7 +20,7 @@ import (
 //	../../.gemini/settings.json	added
 //
 // It is written before anything is made, so it may name more than there is, never less. What Install
-// makes nowhere is not taken from it.
+// makes nowhere is not removed.
 type record struct {
 	layout  Layout
 	paths   []string
@@ -44,36 +44,42 @@ func readRecord(l Layout) (*record, error) {
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
-	couldMake := worktreePaths()
-	for line := range strings.Lines(string(text)) {
-		name, _, added := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		path := filepath.Join(l.RekalDir, filepath.FromSlash(name))
-		switch {
-		case added && !slices.Contains(r.addedTo, path):
-			r.addedTo = append(r.addedTo, path)
-		case !added && (path == l.HooksDir || slices.ContainsFunc(couldMake, func(tail string) bool {
-			return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) // in whichever worktree
-		}) || path == l.Exclude || path == filepath.Dir(l.Exclude)): // of versions before 0.2
-			r.paths = append(r.paths, path)
-		}
-	}
+	r.parse(string(text), l.RekalDir)
 	if err == nil {
 		return r, nil
 	}
 	var lost []string
-	for _, path := range couldMake {
-		lost = append(lost, filepath.Join(l.WorkTree, path))
+	if l.WorkTree != "" {
+		for _, path := range worktreePaths() {
+			lost = append(lost, filepath.Join(l.WorkTree, path))
+		}
 	}
 	if hasHooksOf(l.CommonDir) || slices.ContainsFunc(hookDirs(l), holdsOurScript) ||
-		l.WorkTree != "" && slices.ContainsFunc(lost, l.isIgnoreFile) {
-		if l.inGit(l.HooksDir) {
-			r.paths = []string{l.HooksDir}
-		}
-		if l.WorkTree != "" {
-			r.paths, r.addedTo = append(r.paths, lost...), lost
-		}
+		slices.ContainsFunc(lost, l.isIgnoreFile) {
+		r.paths, r.addedTo = append([]string{l.HooksDir}, lost...), lost
 	}
 	return r, nil
+}
+
+// parse takes the lines of a record that lies in a folder.
+func (r *record) parse(text, dir string) {
+	for line := range strings.Lines(text) {
+		name, _, added := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if !added {
+			r.paths = append(r.paths, path)
+		} else if !slices.Contains(r.addedTo, path) {
+			r.addedTo = append(r.addedTo, path)
+		}
+	}
+}
+
+// isMade reports whether a path is one that Install makes, in whichever worktree.
+func (r *record) isMade(path string) bool {
+	l := r.layout
+	return path == l.HooksDir && l.inGit(path) || slices.ContainsFunc(worktreePaths(), func(tail string) bool {
+		return strings.HasSuffix(filepath.ToSlash(path), "/"+tail)
+	}) || path == l.Exclude || path == filepath.Dir(l.Exclude) // of versions before 0.2
 }
 
 // worktreePaths are all that Install makes in a worktree, slash-separated, behind the folders above.
@@ -165,6 +171,9 @@ func (r *record) remove(rep *Report) error {
 		errs = append(errs, removeAdditions(r.layout, path, r, rep))
 	}
 	for _, p := range slices.Backward(r.paths) {
+		if !r.isMade(p) {
+			continue
+		}
 		errs = append(errs, removeHalfWritten(p))
 		switch {
 		case filepath.Base(p) == skillFile:
