@@ -18,7 +18,7 @@ import (
 const cacheName = "capture"
 
 // cacheVersion changes with what state holds; a cache of another version is dropped.
-const cacheVersion = 17
+const cacheVersion = 18
 
 // cacheContent is what is kept, as CBOR.
 type cacheContent struct {

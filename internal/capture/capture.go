@@ -305,25 +305,18 @@ func (c *Capturer) beginRound(ctx context.Context, r *sharedByRounds, most int) 
 	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
 		return nil, err
 	}
-	g.now, err = c.captureTime(tips)
-	return g, err
+	g.now = c.captureTime(g.st)
+	return g, nil
 }
 
 // captureTime is the time of this capture: now, but later than everything that the ledgers on
 // this machine hold, because readers take segments by time and a clock may go back.
-func (c *Capturer) captureTime(tips map[string]git.OID) (time.Time, error) {
+func (c *Capturer) captureTime(st *state) time.Time {
 	now := c.Now().UTC().Truncate(time.Millisecond)
-	limit := now.Add(ledger.MaxAhead)
-	for _, tip := range tips {
-		last, err := ledger.Newest(c.Repo, tip, limit)
-		if err != nil {
-			return now, err
-		}
-		if !now.After(last) {
-			now = last.Add(time.Millisecond)
-		}
+	if last := (ledger.Segment{Path: st.Newest}).Time(); !now.After(last) && !last.After(now.Add(ledger.MaxAhead)) {
+		return last.Add(time.Millisecond)
 	}
-	return now, nil
+	return now
 }
 
 // checkWritable says why the author's ledger can't be written to. If it is missing because the user's address has

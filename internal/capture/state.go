@@ -35,6 +35,7 @@ type state struct {
 	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
 	Marks    map[string]session.Tally      // purges and restores by ID of the session or memory
 	Latest   map[string]string             // session ID or key → path of the last segment that adds to it or links it
+	Newest   string                        // path of the last segment of all, but for those of a clock that was wrong
 	Files    map[string]stamp              // transcripts that were read to this size and time
 	Others   map[string]bool               // see transcript.Options.OtherRepos
 	Known    map[string][]byte             // by agent: transcript.Env.LocateState
@@ -192,6 +193,9 @@ func (st *state) catchUp(ctx context.Context, repo *git.Repo, tips map[string]gi
 // it. A segment that is not there is an error, because its turns must not be stored twice.
 func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	var all session.Entry
+	if last := c.Segments[0]; !c.IsAhead() && last.Compare(ledger.Segment{Path: st.Newest}) > 0 {
+		st.Newest = last.Path
+	}
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(repo, seg)
 		if errors.Is(err, ledger.ErrUnreadable) {

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -230,6 +229,3 @@ func (r *Repo) isCommit(id OID) bool {
 	kind, _, err := r.store.header(id)
 	return err == nil && kind == kindCommit
 }
-
-// isText reports whether a content has no NUL, which is what git goes by.
-func isText(content []byte) bool { return bytes.IndexByte(content, 0) < 0 }

@@ -124,39 +124,6 @@ func (r *Repo) EachDifference(older, newer OID, each func(path string, before, a
 	return r.unboundedTrees().eachDifference(older, newer, "", each)
 }
 
-// LastPassing is the name that comes last of those that lie exactly depth folders below a folder
-// of a tree and that pass, "" when there is none. Only names that pass are looked into, with
-// their path below the folder.
-func (t *Trees) LastPassing(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
-	t.current, t.previous = map[OID]string{}, t.current
-	top, err := t.folder(tree, folder)
-	if err != nil {
-		return "", err
-	}
-	return t.lastBelow(top, "", depth, pass)
-}
-
-func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) bool) (string, error) {
-	all := t.entries(tree)
-	var names []TreeEntry
-	for all.next() {
-		if e := all.entry; pass(prefix+e.Name) && (depth == 0 && e.IsFile() || depth > 0 && e.IsDir()) {
-			names = append(names, e)
-		}
-	}
-	for i := len(names) - 1; i >= 0 && all.err == nil; i-- {
-		path := prefix + names[i].Name
-		var err error
-		if depth > 0 {
-			path, err = t.lastBelow(names[i].ID(), path+"/", depth-1, pass)
-		}
-		if path != "" || err != nil {
-			return path, err
-		}
-	}
-	return "", all.err
-}
-
 // File is the file at a slash-separated path of a tree; "" where there is none.
 func (t *Trees) File(tree OID, path string) (OID, error) {
 	t.current, t.previous = map[OID]string{}, t.current

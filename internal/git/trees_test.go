@@ -57,14 +57,6 @@ func TestAdded(t *testing.T) {
 			harness.Equal(t, "added", tt.want, repos.Must(trees(t, r, plenty).Added(tt.older, tt.newer, "seg", 1, 10))(t))
 		})
 	}
-	all := func(string) bool { return true }
-	harness.Equal(t, "the last", "c/x", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1, all))(t))
-	harness.Equal(t, "the last that passes", "a/deep/x",
-		repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 2, all))(t))
-	harness.Equal(t, "the last of none", "", repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "none", 1, all))(t))
-	harness.Equal(t, "the last behind empty ones", "a/y",
-		repos.Must(trees(t, r, plenty).LastPassing(tree("HEAD"), "seg", 1,
-			func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
 }
 
 func raw(mode, name string, id git.OID) string {
@@ -145,10 +137,6 @@ func TestLongHostileTrees(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.is, got); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
-			}
-			if _, err := trees(t, r, plenty).LastPassing(tt.tree, "seg", 3, func(string) bool { return true }); err != nil &&
-				!errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
-				t.Errorf("the last: %v", err)
 			}
 		})
 	}

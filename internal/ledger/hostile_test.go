@@ -13,7 +13,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -125,10 +124,6 @@ func TestHostileLedgers(t *testing.T) {
 				t.Fatalf("%v, %v; want the error %v", commits, err, tt.err)
 			}
 			harness.Equal(t, "notes", tt.want, notes(t, s.repo(), commits))
-			if _, err := ledger.Newest(s.repo(), tip, morning); err != nil && !errors.Is(err, git.ErrMalformed) &&
-				!errors.Is(err, git.ErrNotFound) {
-				t.Errorf("the newest: %v", err)
-			}
 		})
 	}
 }
@@ -247,24 +242,5 @@ func TestPartial(t *testing.T) {
 func TestOwnRefusesControlCharacters(t *testing.T) {
 	if _, err := ledger.OpenOwn(newStore(t).repo(), git.Signature{Name: "A", Email: "a\x1b[2J@b.c"}, nil); err == nil {
 		t.Error("no error")
-	}
-}
-
-// TestNewestIgnoresWhatIsNoSegment: names that come later by the alphabet hide no segment.
-func TestNewestIgnoresWhatIsNoSegment(t *testing.T) {
-	s := newStore(t)
-	id := add(t, s.own(), record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", TS: morning}}},
-		"x", morning))
-	c := mustCommit(t, s.repo(), id)
-	draft, err := s.repo().WriteCommit(git.Draft{Base: c.Tree, Files: map[string][]byte{
-		"segments/zzz": nil, "segments/2027/x": nil, "segments/2026/12/01/note.txt": nil,
-		"segments/2026/11/20/zzz.ndjson": nil,
-	}, Parents: []git.OID{id}, Message: "x\n", Author: someone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, err := ledger.Newest(s.repo(), draft, morning.AddDate(1, 0, 0))
-	if err != nil || !last.Equal(morning) {
-		t.Errorf("the newest is of %v, %v; want %v", last, err, morning)
 	}
 }

@@ -41,20 +41,6 @@ func isSegment(path string) bool {
 	return m != nil && Segment{Path: path}.Time().Format("2006/01/02") == m[1]
 }
 
-var dayPath = lazy.Expr(`^\d{4}(/\d\d){0,2}$`)
-
-// notAfter passes days, and segments up to a time, by their paths below segments/.
-func notAfter(limit time.Time) func(path string) bool {
-	day := limit.UTC().Format("2006/01/02")
-	return func(path string) bool {
-		if dayPath.MatchString(path) {
-			return path <= day[:len(path)]
-		}
-		s := Segment{Path: segmentDir + path}
-		return isSegment(s.Path) && !s.Time().After(limit)
-	}
-}
-
 // comparePaths orders segments by name, then by part: "X.ndjson" comes before
 // "X.1.ndjson", and that before "X.10.ndjson".
 func comparePaths(a, b string) int {

@@ -79,6 +79,9 @@ type Commit struct {
 	By       string // the committer's address
 }
 
+// IsAhead reports whether a clock that was wrong named the segments of a commit, or somebody who means harm.
+func (c Commit) IsAhead() bool { return c.Segments[0].Time().After(c.When.Add(MaxAhead)) }
+
 // Segment names one segment of a ledger.
 type Segment struct {
 	Path string // in the ledger's tree
@@ -259,20 +262,6 @@ func (r *reader) newEntries(files []git.Entry) [][]Segment {
 		}
 	}
 	return out
-}
-
-// Newest is the time of a ledger's newest segment that is not later than a limit; the zero
-// time when it has none.
-func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
-	c, err := repo.Commit(tip)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ledger: %w", err)
-	}
-	last, err := repo.Trees(treeBytes).LastPassing(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, notAfter(limit))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ledger: %w", err)
-	}
-	return Segment{Path: last}.Time(), nil
 }
 
 // ReadSegment reads one segment. It returns ErrUnreadable for one that

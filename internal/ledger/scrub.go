@@ -208,9 +208,16 @@ type scrubber struct {
 // scrubTime is when the scrub happens: now, or behind the last segment of a ledger whose clock was ahead.
 func (w *scrubber) scrubTime(tip git.OID) (time.Time, error) {
 	now := w.who.When.UTC().Truncate(time.Millisecond)
-	last, err := Newest(w.repo, tip, now.Add(MaxAhead))
-	if !now.After(last) {
-		now = last.Add(time.Millisecond)
+	limit := now.Add(MaxAhead)
+	c, err := w.repo.Commit(tip)
+	if err != nil {
+		return now, fmt.Errorf("ledger: %w", err)
+	}
+	files, err := segmentsBeyond(w.repo.Trees(treeBytes), "", c.Tree)
+	for _, f := range files {
+		if last := (Segment{Path: f.Path}).Time(); !now.After(last) && !last.After(limit) {
+			now = last.Add(time.Millisecond)
+		}
 	}
 	return now, err
 }

@@ -118,8 +118,7 @@ func newCommit(c ledger.Commit, h ledger.Head) commit {
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")
-		// by a wrong clock: all that comes later would stand before it
-		if made := c.Segments[0].Time(); made.After(c.When.Add(ledger.MaxAhead)) {
+		if c.IsAhead() { // all that comes later would stand before it
 			id = session.NewID(c.When, h.Email, string(c.OID))
 		}
 		out.key = fmt.Sprintf("%s.%6s %s %s", id, part, c.OID, h.Email)
