@@ -119,9 +119,10 @@ func (s *scan) readCounting(ctx context.Context, h ledger.Head) (ledger.Health, 
 	var over *ledger.BoundsError
 	switch {
 	case errors.As(err, &over):
-		size := ledger.SegmentBytes(ctx, s.Repo, h.OID)
+		all, _ := ledger.Bounds{Entry: ledger.NoLimit, Ledger: ledger.NoLimit}.NewestWithin(ctx, s.Repo, h.OID,
+			ledger.Cumulative{}, ledger.NoLimit) // as far as it can be read
 		s.addCheck("ledger", Wrong, ignoreCommand(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref,
-			ledger.FormatMB(size), ledger.FormatMB(got.Bytes), over)
+			ledger.FormatMB(all.Bytes), ledger.FormatMB(got.Bytes), over)
 	case err != nil:
 		return ledger.Health{}, 0, err
 	}

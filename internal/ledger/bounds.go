@@ -231,17 +231,6 @@ func (c *boundsCount) add(sum *Cumulative, entry Commit) error {
 	return nil
 }
 
-// SegmentBytes is how many bytes the segments of a ledger have, as far as it can be read.
-func SegmentBytes(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint64) {
-	_ = eachCommit(ctx, repo, tip, nil, func(_ git.Commit, adds []Commit) error {
-		for _, entry := range adds {
-			bytes += entry.bytes(repo)
-		}
-		return nil
-	})
-	return bytes
-}
-
 // bytes counts those of an entry's segments. One that is too large to be read costs nothing.
 func (c Commit) bytes(repo *git.Repo) (bytes uint64) {
 	for i := range c.Segments {
