@@ -13,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -138,16 +137,15 @@ func editsOf(wrote []session.Wrote) map[editName]bool {
 func (g *collector) addedLines(c git.Commit, ch git.Change) (history.Lines, error) {
 	out, err := history.CompareBlobs(g.Repo, ch.Before, ch.OID)
 	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
+		var before git.OID
+		if err == nil {
+			before, err = g.Repo.FileAt(parent, ch.Path)
+		}
 		if err != nil {
 			break
 		}
-		var there *worktree.Content
-		if there, err = worktree.Open(g.Repo, parent); err != nil {
-			break
-		}
 		var other history.Lines
-		other, err = history.CompareBlobs(g.Repo, there.Blob(ch.Path, nil), ch.OID)
-		there.Close()
+		other, err = history.CompareBlobs(g.Repo, before, ch.OID)
 		out.Gone = nil
 		out.Added = slices.DeleteFunc(out.Added, func(i int) bool {
 			_, brought := slices.BinarySearch(other.Added, i)

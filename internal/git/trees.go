@@ -224,6 +224,16 @@ func (r *Repo) EntryAt(tree OID, path string) TreeEntry {
 	return e
 }
 
+// FileAt is the blob of a file in a commit of the user's own; "" where there is none.
+func (r *Repo) FileAt(commit OID, path string) (OID, error) {
+	c, err := r.Commit(commit)
+	if err != nil {
+		return "", err
+	}
+	e, err := r.unboundedTrees().entryAt(c.Tree, path)
+	return e.ID(), err
+}
+
 // TreeEntry is one entry of a tree object.
 type TreeEntry struct {
 	Mode string // as it stands there, without zeros in front: "100644"

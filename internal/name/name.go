@@ -144,7 +144,7 @@ type Resolver struct {
 // Find tells what a word names: a range, a revision, a session or memory by the beginning of its ID or of the one that
 // its agent gave it, or lines of a file.
 func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
-	if strings.Contains(word, "..") && !LooksLikeLines(word) && !r.isFile(word) {
+	if strings.Contains(word, "..") && !LooksLikeLines(word) && !worktree.HasTyped(r.Repo, r.Code, word) {
 		return Thing{Kind: result.ShowRange, Rev: word, Turn: -1}, nil
 	}
 	ref := session.OnlyRef(word)
@@ -165,7 +165,7 @@ func (r Resolver) Find(ctx context.Context, word string) (Thing, error) {
 		return Thing{Kind: kind, ID: id, Turn: ref.Turn}, err
 	case errors.As(noID, new(*session.AmbiguousError)):
 		return Thing{}, noID
-	case LooksLikeLines(ref.ID) || r.isFile(ref.ID):
+	case LooksLikeLines(ref.ID) || worktree.HasTyped(r.Repo, r.Code, ref.ID):
 		return Thing{Kind: result.ShowLines, Turn: -1}, nil
 	case tooShort.MatchString(ref.ID):
 		return Thing{}, noID
@@ -202,19 +202,6 @@ func (r Resolver) revision(ctx context.Context, word string) (oid string, ok boo
 	start := strings.ToLower(word)
 	known, err := r.Index.KnowsCommit(ctx, start)
 	return start, err == nil && known
-}
-
-func (r Resolver) isFile(word string) bool {
-	file, ok := r.Repo.PathInside(word)
-	if !ok {
-		return false
-	}
-	c, err := worktree.Open(r.Repo, r.Code)
-	if err != nil {
-		return false
-	}
-	defer c.Close()
-	return c.Has(file)
 }
 
 // kindAndTitle is the kind and the title of what has an ID.

@@ -203,16 +203,12 @@ func uncommittedFiles(repo *git.Repo, f db.Facet) []db.Left {
 			out = append(out, db.Left{Path: p})
 		}
 	}
-	if len(out) == 0 || len(f.Commits) == 0 {
+	if len(f.Commits) == 0 {
 		return out
 	}
-	then, err := worktree.Open(repo, git.OID(f.Commits[0]))
-	if err != nil { // not here: it says nothing
-		return out
-	}
-	defer then.Close()
 	for i, l := range out {
-		out[i].Blob = db.KeyOf(string(then.Blob(l.Path, nil)))
+		blob, _ := repo.FileAt(git.OID(f.Commits[0]), l.Path) // what is not here says nothing
+		out[i].Blob = db.KeyOf(string(blob))
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -58,12 +57,8 @@ func neighbour(file []string, line int, wrote []attribution.LineRecord, path str
 
 // linesAt are the lines of a file as a commit left it; nil if they can't be read, or are many.
 func (b *claimFinder) linesAt(commit git.OID, path string) []string {
-	there, err := worktree.Open(b.repo, commit)
-	if err != nil {
-		return nil
-	}
-	defer there.Close()
-	text, err := b.repo.BlobWithin(there.Blob(path, nil), maxBlockFile)
+	blob, _ := b.repo.FileAt(commit, path) // what is not here says nothing
+	text, err := b.repo.BlobWithin(blob, maxBlockFile)
 	if err != nil || len(text) == 0 {
 		return nil
 	}

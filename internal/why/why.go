@@ -127,7 +127,7 @@ func blameTarget(ctx context.Context, repo *git.Repo, commit git.OID, req Reques
 		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
 	typed, from, to := text, 0, 0
-	if name.LooksLikeLines(text) && !isNameOfFile(repo, commit, text) {
+	if name.LooksLikeLines(text) && !worktree.HasTyped(repo, commit, text) {
 		if typed, from, to = name.SplitLines(text); from < 1 || to < from {
 			return fail(errors.New("lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on"))
 		}
@@ -162,20 +162,6 @@ func blameTarget(ctx context.Context, repo *git.Repo, commit git.OID, req Reques
 		return fail(history.ErrTooLarge)
 	}
 	return target{b, file}, err
-}
-
-// isNameOfFile reports whether a file has that whole name.
-func isNameOfFile(repo *git.Repo, commit git.OID, typed string) bool {
-	file, ok := repo.PathInside(typed)
-	if !ok {
-		return false
-	}
-	c, err := worktree.Open(repo, commit)
-	if err != nil {
-		return false
-	}
-	defer c.Close()
-	return c.Has(file)
 }
 
 // answer is one under way.

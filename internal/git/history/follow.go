@@ -269,7 +269,7 @@ func (t *step) fileAfter(ch git.Change, before followedFile) (followedFile, erro
 			return file, nil
 		}
 	}
-	text, err := textBlob(t.repo, ch.OID)
+	text, err := textWithin(t.repo, ch.OID, MaxPatched)
 	if err != nil {
 		t.lose(sources)
 		return file, nil //nolint:nilerr // what can't be compared is lost
@@ -336,7 +336,7 @@ func (t *step) lose(sources []followedFile) {
 
 // carry takes over the lines that stood in a file, and says which they are.
 func (t *step) carry(from followedFile, text []byte, ids []int32, known []bool) error {
-	old, err := textBlob(t.repo, from.blob)
+	old, err := textWithin(t.repo, from.blob, MaxPatched)
 	if err != nil {
 		old = nil // it was binary, or is not here: all lines are new
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// maxLines is the size in bytes of the largest file whose changed lines are told.
-const maxLines = 1 << 20
-
 // Lines is how the lines of a file changed, white space aside, as for BlameFile.
 type Lines struct {
 	Text  []string // of all of the file as it is now
@@ -23,7 +20,7 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	var texts [2][]byte
 	for i, id := range [2]git.OID{before, now} {
 		var err error
-		if texts[i], err = textBlob(r, id); err != nil {
+		if texts[i], err = textWithin(r, id, MaxPatched); err != nil {
 			return Lines{}, err
 		}
 	}
@@ -49,8 +46,9 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	return out, nil
 }
 
-func textBlob(r *git.Repo, id git.OID) ([]byte, error) {
-	text, err := r.BlobWithin(id, maxLines)
+// textWithin reads a blob of at most so many bytes whose lines can be compared; "" is an empty one.
+func textWithin(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
+	text, err := r.BlobWithin(id, most)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary
 	}

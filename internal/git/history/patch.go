@@ -1,8 +1,8 @@
 package history
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +15,7 @@ const contextLines = 3
 
 // Bounds of Patch.
 const (
-	MaxPatched = 1 << 20 // bytes of the largest file whose lines are compared
+	MaxPatched = 1 << 20 // bytes of the largest file whose lines are compared, also by CompareBlobs
 	maxPatches = 300     // files of one commit whose lines are compared
 )
 
@@ -50,15 +50,13 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 // comparePatch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is
 // worth having without it.
 func comparePatch(r *git.Repo, p *FilePatch) {
-	before, one := r.BlobWithin(p.Before, MaxPatched)
-	after, two := r.BlobWithin(p.OID, MaxPatched)
-	p.Left = one != nil || two != nil
-	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
-	if p.Left || p.Binary {
-		return
+	before, err := textWithin(r, p.Before, MaxPatched)
+	after, err2 := textWithin(r, p.OID, MaxPatched)
+	if err = errors.Join(err, err2); err == nil {
+		p.Text, err = git.Hunks(before, after, contextLines, git.SpacesCount)
 	}
-	text, err := git.Hunks(before, after, contextLines, git.SpacesCount)
-	p.Text, p.Left = text, err != nil
+	p.Binary = errors.Is(err, ErrBinary)
+	p.Left = err != nil && !p.Binary
 }
 
 // FileLines is the lines of a file in a commit. With "" it is as the file stands in the working tree, or in a bare

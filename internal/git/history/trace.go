@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/worktree"
 )
 
 // Trace follows lines of a file as a commit has them into another commit that may have them, too (the
@@ -60,12 +59,10 @@ func matchingLines(r *git.Repo, commit git.OID, file string, lines []int, in git
 	out := make([]int, len(lines))
 	var texts [2][]byte
 	for i, id := range [2]git.OID{in, commit} {
-		c, err := worktree.Open(r, id)
-		if err != nil {
-			return out, err
+		blob, err := r.FileAt(id, file)
+		if err == nil {
+			texts[i], err = textWithin(r, blob, maxBlamed)
 		}
-		texts[i], err = textToBlame(c, file)
-		c.Close()
 		if err != nil {
 			return out, err
 		}

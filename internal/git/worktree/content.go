@@ -246,6 +246,21 @@ func (c *Content) Commit() git.OID { return c.commit }
 // IsOfCommit reports whether it is a commit that is looked into, and no working tree.
 func (c *Content) IsOfCommit() bool { return c.root == "" }
 
+// HasTyped reports whether anything stands in a file, by its path as it was typed: in the work tree for "", else in a
+// commit.
+func HasTyped(r *git.Repo, commit git.OID, typed string) bool {
+	file, ok := r.PathInside(typed)
+	if !ok {
+		return false
+	}
+	c, err := Open(r, commit)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	return c.Has(file)
+}
+
 // IsFolder reports whether a path is a folder: in the work tree for "", else in a commit.
 func IsFolder(r *git.Repo, commit git.OID, name string) bool {
 	c, err := Open(r, commit)
