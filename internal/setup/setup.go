@@ -22,7 +22,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/git-rekal/git-rekal/hooks"
 )
@@ -161,15 +160,25 @@ func installDir(l Layout, made *record, r *Report) error {
 // back meanwhile.
 const removeTries = 20
 
-// removeDir removes the caches, and then the folder if nothing is kept in it.
+// removeDir removes the caches, and then the folder if nothing is kept in it. Each is taken out of the way in one step: a
+// process that is about to take a lock in a folder would make its file anew while the others are being removed.
 func removeDir(l Layout, r *Report) error {
+	gone := l.RekalDir + ".gone"
 	for range removeTries {
-		kept, err := removeCaches(l.RekalDir)
-		if errors.Is(err, fs.ErrNotExist) {
+		kept := false
+		err := os.RemoveAll(gone)
+		entries, unread := os.ReadDir(l.RekalDir)
+		if err == nil && errors.Is(unread, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil {
-			return err
+		err = errors.Join(err, unread, os.Mkdir(gone, 0o700))
+		for _, e := range entries {
+			if kept = kept || isKept(e.Name()); err == nil && !isKept(e.Name()) {
+				err = absentIsFine(os.Rename(filepath.Join(l.RekalDir, e.Name()), filepath.Join(gone, e.Name())))
+			}
+		}
+		if err = errors.Join(err, os.RemoveAll(gone)); err != nil {
+			return fmt.Errorf("setup: remove the caches: %w", err)
 		}
 		if kept {
 			r.addDone("caches in %s", l.pathForUser(l.RekalDir))
@@ -180,44 +189,11 @@ func removeDir(l Layout, r *Report) error {
 			r.addDone("folder %s", l.pathForUser(l.RekalDir))
 			return nil
 		}
-		if !errors.Is(err, syscall.ENOTEMPTY) {
+		if !errors.Is(err, fs.ErrExist) { // something came into it
 			return fmt.Errorf("setup: remove the folder: %w", err)
 		}
 	}
 	return fmt.Errorf("setup: remove the folder: %s: other processes keep writing there", l.RekalDir)
-}
-
-// removeCaches removes what can be made again from a folder of ours, and reports whether it holds anything else.
-func removeCaches(dir string) (kept bool, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false, fmt.Errorf("setup: look at the folder: %w", err)
-	}
-	for _, e := range entries {
-		if isKept(e.Name()) {
-			kept = true
-		} else if err := removeCache(filepath.Join(dir, e.Name())); err != nil {
-			return kept, fmt.Errorf("setup: remove the caches: %w", err)
-		}
-	}
-	return kept, nil
-}
-
-// removeCache takes a file or folder out of the way in one step: a process that is about to take a lock
-// in the folder would make its file anew while the others are being removed.
-func removeCache(path string) error {
-	aside := path + ".gone"
-	if err := os.RemoveAll(aside); err != nil {
-		return err
-	}
-	err := os.Rename(path, aside)
-	if err == nil {
-		err = os.RemoveAll(aside)
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) { // who has begun ends it; removeDir looks again
-		return nil
-	}
-	return err
 }
 
 // isKept reports whether a name below .git/rekal is of something that nothing makes again: the ledger of private
