@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/capture"
-	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/gate"
 	"github.com/git-rekal/git-rekal/internal/group"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -194,10 +193,6 @@ func (app *App) completions(ctx context.Context, argument, prefix string) []comp
 		words = app.completeRemotes(ctx)
 	case groupFlag:
 		words, _ = group.Names(ctx, app.Process)
-	case "intent":
-		for _, i := range compress.Intents() {
-			words = append(words, string(i))
-		}
 	default:
 		words = fixedWords()[argument]
 	}

@@ -22,11 +22,11 @@ type compressOptions struct {
 	status  *int // the exit status where it was given
 }
 
-// newCompressCmd makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
+// newCompressCmd makes what another command printed small: `make 2>&1 | git rekal compress`.
 func newCompressCmd(app *App) *cobra.Command {
 	c := &compressOptions{}
 	cmd := &cobra.Command{
-		Use: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", Short: "make an output small",
+		Use: "compress [-i TEXT] [--command TEXT] [--exit N]", Short: "make an output small",
 		Long: `
 Reads a command's output from stdin, and prints what matters: failing tests, errors and warnings with their places, and totals. From the
 rest it prints the beginning, the end, and lines that mention the instruction.
@@ -49,11 +49,8 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
 	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that mention `TEXT`: what you look for")
-	fs.Func("intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary",
-		func(v string) (err error) {
-			opt.Intent, err = compress.ParseIntent(v)
-			return err
-		})
+	fs.String("intent", "", "") // what came first where not everything fits: now failures always do
+	_ = fs.MarkHidden("intent") // it is there
 	fs.IntVar(&opt.Budget, "budget", compress.Budget, "at most `N` tokens, 100 or more")
 }
 

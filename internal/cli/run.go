@@ -39,14 +39,14 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 func newRunCmd(app *App) *cobra.Command {
 	c := &runOptions{}
 	cmd := &cobra.Command{
-		Use: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", Short: "run a command, keep output",
+		Use: "run [-i TEXT] [--full] [--] COMMAND [ARG…]", Short: "run a command, keep output",
 		Long: `
 Runs COMMAND with your stdin and signals, and keeps its output, redacted, in this clone. A later recall finds it. On a terminal, and with
 --full, everything is printed. Elsewhere (an agent, a pipe) you get what matters, as from "git rekal compress", and the record's number. Then
 "git rekal show N --raw" has the rest.
 
   git rekal run -- pytest -q
-  git rekal run -i "which migration fails" --intent errors make migrate
+  git rekal run -i "which migration fails" make migrate
 
 Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.`,
 		Annotations: map[string]string{exitStatus: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it."},
@@ -225,7 +225,7 @@ func (app *App) notifyNotKept(err error) {
 // recordOf is what is stored of an output.
 func recordOf(r compress.Result, opt compress.Options, command string, status *int) records.Record {
 	return records.Record{
-		Command: command, Instruction: opt.Instruction, Intent: string(opt.Intent), Exit: status,
+		Command: command, Instruction: opt.Instruction, Exit: status,
 		Lines: r.Lines, Bytes: r.Bytes, Shown: r.Shown, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
 		Failed: r.Failed, Errors: r.Errors, Tests: r.Tests,
 	}

@@ -35,8 +35,8 @@ type piece struct {
 	free  bool
 }
 
-// The ranks of the default order. What stands first of an intent is moved to rank 0. Right behind each come the marks
-// of what is folded, the first of every kind of finding before the second of any.
+// The ranks. Right behind each come the marks of what is folded, the first of every kind of finding before the second of
+// any.
 const (
 	rankTotal   = 1
 	rankFailure = 1000 * iota
@@ -49,21 +49,6 @@ const (
 	rankEnds
 	rankDetail
 )
-
-// ranks gives each kind of line its rank: lines of a lower rank are chosen first.
-func (i Intent) ranks() map[kind]int {
-	ranks := map[kind]int{
-		total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial,
-		landmark: rankLandmark, warning: rankWarning,
-	}
-	for _, lineKind := range map[Intent][]kind{
-		Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning},
-		Diff: {landmark}, Summary: {total},
-	}[i] {
-		ranks[lineKind] = 0
-	}
-	return ranks
-}
 
 // result chooses and prints.
 func (k *keeper) result(opt Options, size int64) Result {
@@ -95,9 +80,11 @@ func (k *keeper) result(opt Options, size int64) Result {
 }
 
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
-func (k *keeper) pieces(intent Intent) []piece {
+func (k *keeper) pieces() []piece {
 	var out []piece
-	ranks, longest := intent.ranks(), longestShown
+	ranks, longest := map[kind]int{
+		failure: rankFailure, fault: rankFault, trivial: rankTrivial, landmark: rankLandmark, warning: rankWarning,
+	}, longestShown
 	if k.overBudget {
 		longest = longestDetail
 	}
@@ -105,7 +92,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 		out = append(out, piece{seq: e.seq, text: truncate(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
-		add(e, ranks[total], false)
+		add(e, rankTotal, false)
 	}
 	for _, g := range k.groups {
 		rank := ranks[g.kind]
@@ -229,7 +216,7 @@ func braced(items []string) string {
 // fitBudget fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen
 // weigh, too.
 func (k *keeper) fitBudget(r *Result, opt Options, free int) (left int) {
-	pieces := k.pieces(opt.Intent)
+	pieces := k.pieces()
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})

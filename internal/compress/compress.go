@@ -14,46 +14,13 @@
 // is shown, and marks name its others.
 package compress
 
-import (
-	"fmt"
-	"slices"
-)
-
-// Intent says what comes first where not everything fits.
-type Intent string
-
-// The intents. Recall is the default: totals and failures, then errors, then what explains them.
-const (
-	Recall  Intent = "recall"
-	Errors  Intent = "errors"
-	Tests   Intent = "tests"
-	Build   Intent = "build"
-	Diff    Intent = "diff"
-	Summary Intent = "summary"
-)
-
-// Intents lists them.
-func Intents() []Intent { return []Intent{Recall, Errors, Tests, Build, Diff, Summary} }
-
-// ParseIntent reads an intent; "" is Recall.
-func ParseIntent(s string) (Intent, error) {
-	if s == "" {
-		return Recall, nil
-	}
-	if !slices.Contains(Intents(), Intent(s)) {
-		return "", fmt.Errorf("%q: no intent; they are %q", s, Intents())
-	}
-	return Intent(s), nil
-}
-
 // Budget is how many tokens a result has at most, unless Options say otherwise.
 const Budget = 2000
 
 // Options say what a result is for. The zero value is the default.
 type Options struct {
 	Instruction string // what the reader looks for: lines that speak of it are kept
-	Intent      Intent
-	Budget      int // tokens; 0: Budget
+	Budget      int    // tokens; 0: Budget
 }
 
 // Result is what is left of an output.
@@ -85,9 +52,6 @@ type Compressor struct {
 func New(opt Options) *Compressor {
 	if opt.Budget <= 0 {
 		opt.Budget = Budget
-	}
-	if opt.Intent == "" {
-		opt.Intent = Recall
 	}
 	first := &goTest{}
 	return &Compressor{

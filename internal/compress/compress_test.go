@@ -349,27 +349,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-func TestIntents(t *testing.T) {
-	for _, name := range []string{"", "recall", "errors", "tests", "build", "diff", "summary"} {
-		if _, err := compress.ParseIntent(name); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := compress.ParseIntent("all"); err == nil {
-		t.Error("an intent that there is not passed")
-	}
-	text := strings.Repeat("src/a.c:1:1: error: no such thing as this one here\nsrc/b.c:1:1: warning: unused and that is what it is\n", 1) +
-		strings.Repeat("filler line of the build\n", 300) + "3 errors generated.\n"
-	for intent, want := range map[compress.Intent]string{
-		compress.Summary: "3 errors generated.",
-		compress.Errors:  "error: no such thing", compress.Build: "error: no such",
-	} {
-		if r := compress.Text(text, compress.Options{Intent: intent, Budget: 100}); !strings.Contains(r.Text, want) {
-			t.Errorf("%s: got\n%s", intent, r.Text)
-		}
-	}
-}
-
 func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		text         string

@@ -43,9 +43,8 @@ type Record struct {
 	At          time.Time `json:"at"`                    // when it ended
 	Command     string    `json:"command,omitempty"`     // as it was typed; "" where nobody said
 	Instruction string    `json:"instruction,omitempty"` // what the reader looked for
-	Intent      string    `json:"intent,omitempty"`
-	Exit        *int      `json:"exit,omitempty"` // nil where nobody said
-	Dir         string    `json:"dir,omitempty"`  // from the work tree's root; "" for the root itself
+	Exit        *int      `json:"exit,omitempty"`        // nil where nobody said
+	Dir         string    `json:"dir,omitempty"`         // from the work tree's root; "" for the root itself
 	Branch      string    `json:"branch,omitempty"`
 	Lines       int       `json:"lines"` // of the output
 	Bytes       int64     `json:"bytes"`

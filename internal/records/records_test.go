@@ -88,7 +88,7 @@ func ids(t *testing.T, s records.Store) (out []int) {
 	return out
 }
 
-// read reads the records.
+// readRecords reads the records.
 func read(t *testing.T, s records.Store, do func(v *records.View)) {
 	t.Helper()
 	v, err := s.Open(t.Context())
