@@ -35,8 +35,8 @@ type piece struct {
 	free  bool
 }
 
-// The ranks. Right behind each come the marks of what is folded, the first of every kind of finding before the second of
-// any.
+// The ranks. Right behind each come the marks of what is folded, the first of every kind of finding before the second
+// of any.
 const (
 	rankTotal   = 1
 	rankFailure = 1000 * iota

@@ -56,8 +56,8 @@ func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s le
 }
 
 // RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and
-// where the transcript is still there, what was taken out by mistake comes back; records are made of it again, too. What
-// is left to do is as after Scrub.
+// where the transcript is still there, what was taken out by mistake comes back; records are made of it again, too.
+// What is left to do is as after Scrub.
 func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author,
 	pushed bool,
 ) (ledger.Scrubbed, error) {

@@ -160,8 +160,8 @@ func installDir(l Layout, made *record, r *Report) error {
 // back meanwhile.
 const removeTries = 20
 
-// removeDir removes the caches, and then the folder if nothing is kept in it. Each is taken out of the way in one step: a
-// process that is about to take a lock in a folder would make its file anew while the others are being removed.
+// removeDir removes the caches, and then the folder if nothing is kept in it. Each is taken out of the way in one step:
+// a process that is about to take a lock in a folder would make its file anew while the others are being removed.
 func removeDir(l Layout, r *Report) error {
 	gone := l.RekalDir + ".gone"
 	for range removeTries {
