@@ -6,6 +6,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // NoteRow is a version of a section of an agent's notes.
@@ -38,8 +39,15 @@ func (m *Moment) DescribeNotes(ctx context.Context, rows []NoteRow) ([]result.Me
 	return out, err
 }
 
-// IsTrusted reports which of some items are not signed by a key that git knows as somebody else's.
+// IsTrusted reports which of some items may come into an agent's folder: those that no key signed which git knows as
+// somebody else's, and where rekal.require says so, only those that a key of their author signed.
 func (m *Moment) IsTrusted(ctx context.Context, ids []string) (func(id string) bool, error) {
+	conf, err := m.w.Settings()
+	if err != nil {
+		return nil, err
+	}
 	signed, err := m.Trust(ctx, ids)
-	return func(id string) bool { return signed[id].String() != "bad" }, err
+	return func(id string) bool {
+		return signed[id] == session.Verified || !conf.OnlyVerified && signed[id].String() != "bad"
+	}, err
 }

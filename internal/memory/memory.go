@@ -108,6 +108,7 @@ func (n Notes) clean(ctx context.Context, f local, s notes.Section) (string, err
 type stored struct {
 	agent, name string
 	sections    []*versions // by their place in the file
+	distrusted  []string    // headings of others that stay as they are here, with the reason
 }
 
 // versions are those of a section, in the order of the ledger.

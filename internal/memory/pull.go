@@ -32,7 +32,7 @@ var (
 // Pull brings the user's own notes of other machines into the agents' folders; with dry it writes nothing.
 func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err error) {
 	out = result.NotePull{Schema: result.Schema, DryRun: dry, Files: []result.PullFile{}}
-	from, err := n.ownLedger(ctx)
+	from, err := n.trustedLedger(ctx, n.Author.Email)
 	if err != nil {
 		return out, err
 	}
@@ -70,10 +70,10 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 			return out, err
 		}
 		told := result.PullFile{
-			Agent: s.agent, Path: n.shown(file.Path()), New: file.Text == "", Sections: m.taken, Removed: m.removed,
-			Conflicts: m.conflicts, InConflict: m.inConflict, Left: m.left,
+			Agent: s.agent, Path: n.shown(file.Path()), New: file.Text == "" && m.text != "", Sections: m.taken,
+			Removed: m.removed, Conflicts: m.conflicts, InConflict: m.inConflict, Left: append(m.left, s.distrusted...),
 		}
-		if m.text == file.own && len(m.left) == 0 {
+		if m.text == file.own && len(told.Left) == 0 {
 			err = n.noteState(ctx, file, m, dry)
 		} else {
 			out.Files = append(out.Files, told)
@@ -88,10 +88,11 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 	return out, nil
 }
 
-// ownLedger is what the user's own ledger says, without what somebody else's key signed, or no capture wrote: who may
-// push to a remote can add to it.
-func (n Notes) ownLedger(ctx context.Context) (map[string]*stored, error) {
-	from, err := n.ledger(ctx, n.Author.Email)
+// trustedLedger is what the ledger of an author says, without sections of which a version may not come into an agent's
+// folder, or was written by no capture: who may push to a remote can add to a ledger. Without that version the others
+// would say that the section is gone, or what it was before.
+func (n Notes) trustedLedger(ctx context.Context, email string) (map[string]*stored, error) {
+	from, err := n.ledger(ctx, email)
 	if err != nil {
 		return nil, err
 	}
@@ -104,28 +105,40 @@ func (n Notes) ownLedger(ctx context.Context) (map[string]*stored, error) {
 		}
 	}
 	trusted, err := n.At.IsTrusted(ctx, ids)
-	for _, s := range from {
-		for _, v := range s.sections {
-			v.all = slices.DeleteFunc(v.all, func(r noteRow) bool {
-				isForged := r.Content != session.PlainText(r.Content) // no capture stores such a text
-				return !trusted(r.ID) || isForged
-			})
-		}
-		s.sections = slices.DeleteFunc(s.sections, func(v *versions) bool { return len(v.all) == 0 })
+	if err != nil {
+		return nil, err
 	}
-	return from, err
+	isDistrusted := func(r noteRow) bool { return r.Content != session.PlainText(r.Content) || !trusted(r.ID) }
+	for _, s := range from {
+		s.sections = slices.DeleteFunc(s.sections, func(v *versions) bool {
+			drop := slices.ContainsFunc(v.all, isDistrusted)
+			if drop {
+				s.distrusted = append(s.distrusted, headingIn(v.source)+": a version of it is signed by no key that it needs")
+			}
+			return drop
+		})
+	}
+	return from, nil
 }
 
 // appendLeft tells of a file for which this machine has no folder.
 func (n Notes) appendLeft(all []result.PullFile, s *stored) []result.PullFile {
 	if s.text() == "" {
-		return all
+		return appendDistrusted(all, s)
 	}
 	why := "the agent keeps no folder for this repository here yet: start it once"
 	if s.agent == (transcript.Codex{}).Name() {
 		why = "Codex reads its notes in all repositories: what others noted in this one stays out"
 	}
 	return append(all, result.PullFile{Agent: s.agent, Path: s.name, Left: []string{why}})
+}
+
+// appendDistrusted tells of sections that stay out.
+func appendDistrusted(all []result.PullFile, s *stored) []result.PullFile {
+	if len(s.distrusted) == 0 {
+		return all
+	}
+	return append(all, result.PullFile{Agent: s.agent, Path: s.name, Left: s.distrusted})
 }
 
 // fileIn is the file on this machine, perhaps an empty one.
@@ -215,12 +228,15 @@ const mostOfOthers = 16 << 10
 // writes nothing. What agents expand is taken out: paths, commands, links.
 func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out result.NotePull, err error) {
 	out = result.NotePull{Schema: result.Schema, DryRun: dry, Files: []result.PullFile{}}
-	from, err := n.ledger(ctx, strings.ToLower(author))
+	from, err := n.trustedLedger(ctx, strings.ToLower(author))
 	if err != nil {
 		return out, err
 	}
 	if len(from) == 0 {
 		return out, errNoNotes
+	}
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		out.Files = appendDistrusted(out.Files, from[key])
 	}
 	here, err := n.files()
 	if err != nil {
@@ -297,7 +313,7 @@ type noteRow = ask.NoteRow
 
 // Diff compares the files here with the ledger, as a patch that leads from the ledger to the files.
 func (n Notes) Diff(ctx context.Context) (string, error) {
-	from, err := n.ownLedger(ctx)
+	from, err := n.trustedLedger(ctx, n.Author.Email)
 	if err != nil {
 		return "", err
 	}
