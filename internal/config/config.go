@@ -63,6 +63,7 @@ type Config struct {
 	// rekal.trailers: whether commits are given trailers as they are made: TrailersAdd, TrailersReplace or ""
 	Trailers string
 	Faults   []*Fault // values of these that say nothing sensible, and do not count
+	Wrong    []*Fault // the same of settings with one value, which Read returns as its error, too
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
@@ -160,9 +161,11 @@ func (f *Fault) Hint() string {
 }
 
 // Fault is all that is wrong with what has several values; nil where nothing is.
-func (c Config) Fault() error {
+func (c Config) Fault() error { return joinFaults(c.Faults) }
+
+func joinFaults(faults []*Fault) error {
 	var errs []error
-	for _, f := range c.Faults {
+	for _, f := range faults {
 		errs = append(errs, f)
 	}
 	return errors.Join(errs...)
@@ -334,14 +337,14 @@ func parse(conf map[string]string, env []string) (Config, error) {
 	c.Embed.URL = embedURL(r.value("embed"))
 	c.Embed.Model, _ = r.value("embed.model")
 	c.readRemotes(conf)
-	c.Enabled = c.Enabled && r.wrong == nil
-	return c, r.wrong
+	c.Enabled, c.Wrong = c.Enabled && r.wrong == nil, r.wrong
+	return c, joinFaults(r.wrong)
 }
 
 // reader reads settings that have one value, and notes what says nothing sensible.
 type reader struct {
 	conf, vars map[string]string // of git, and of the environment
-	wrong      error
+	wrong      []*Fault
 }
 
 func (r *reader) value(key string) (string, bool) {
@@ -354,7 +357,7 @@ func (r *reader) value(key string) (string, bool) {
 
 func (r *reader) addFault(key, v, problem string) {
 	_, fromEnv := r.vars[envVariable(key)]
-	r.wrong = errors.Join(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: problem})
+	r.wrong = append(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: problem})
 }
 
 // boolOrTrue is a boolean that is true where nobody said.

@@ -115,14 +115,9 @@ func dotted(version []int) string {
 
 func (d *doctor) settings(ctx context.Context) {
 	conf, err := config.Read(ctx, d.Repo, d.Env)
-	faults := slices.Clone(conf.Faults)
-	for _, err := range unjoin(err) {
-		var fault *config.Fault
-		if errors.As(err, &fault) {
-			faults = append(faults, fault)
-		} else {
-			d.addCheck("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
-		}
+	faults := slices.Concat(conf.Faults, conf.Wrong)
+	if err != nil && conf.Wrong == nil {
+		d.addCheck("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
 	}
 	for _, f := range faults {
 		d.addCheck("settings", Wrong, f.Hint(), "%s: %q %s", f.Key, f.Value, f.What)
@@ -144,22 +139,6 @@ func (d *doctor) settings(ctx context.Context) {
 	}
 	d.identity(ctx)
 	d.signatures(ctx)
-}
-
-// unjoin takes apart errors that errors.Join joined.
-func unjoin(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var out []error
-	for _, e := range joined.Unwrap() {
-		out = append(out, unjoin(e)...)
-	}
-	return out
 }
 
 func (d *doctor) identity(ctx context.Context) {
