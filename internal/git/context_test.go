@@ -55,8 +55,10 @@ func TestContextEndsTalks(t *testing.T) {
 			r := repos.Must(git.Open(ctx, p.At("r"), p.Environ()))(t)
 			defer r.Close()
 			go func() {
-				for _, err := os.Stat(started); err != nil; _, err = os.Stat(started) {
-					time.Sleep(time.Millisecond)
+				// the shell makes the file before it writes
+				for said := ""; !strings.HasSuffix(said, "\n"); time.Sleep(time.Millisecond) {
+					text, _ := os.ReadFile(started)
+					said = string(text)
 				}
 				stop()
 			}()
