@@ -589,6 +589,33 @@ func TestClaudeSessions(t *testing.T) {
 	}
 }
 
+// TestForbiddenCommand: what a command would have written to a file, which a person forbade, nobody wrote; one that ran
+// and failed may have written it.
+func TestForbiddenCommand(t *testing.T) {
+	ask := assistant(2, `[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cat >a.txt <<EOF\none\nEOF\nmake"}}]`)
+	for name, c := range map[string]struct {
+		result string
+		failed bool
+		want   int
+	}{
+		"ran":         {"made", false, 1},
+		"failed":      {"Exit code 2\nmake: no rule", true, 1},
+		"timed out":   {"Command timed out after 2m", true, 1},
+		"rejected":    {"The user doesn't want to proceed with this tool use.", true, 0},
+		"denied":      {"Permission for this tool use was denied.", true, 0},
+		"interrupted": {"[Request interrupted by user for tool use]", true, 0},
+	} {
+		doc := decode(t, transcript.Options{}, user(1, `"go"`), ask, user(3,
+			fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t","is_error":%t,"content":%q}]`, c.failed, c.result)))
+		if n := len(doc.Sessions[0].Edits); n != c.want {
+			t.Errorf("%s: %d edits, want %d", name, n, c.want)
+		}
+	}
+	if doc := decode(t, transcript.Options{}, user(1, `"go"`), ask); len(doc.Sessions[0].Edits) != 1 {
+		t.Error("a commit of the command itself comes before its result")
+	}
+}
+
 // TestClaudeRefusals: of a result that tells of a refusal only the person's words are a turn, to a session or to a
 // subagent.
 func TestClaudeRefusals(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,7 @@ type part struct {
 	heard outputsRead
 	last  string // ID of the last call
 
+	written    map[string][]Edit // by ID of a command, what it writes to files, until its result is there
 	committing map[string]Commit // by ID of a call that has git make commits, until its result is there
 
 	// the slash command that was asked, where nothing else was before
@@ -171,7 +173,7 @@ func (d *decoder) session(native string) *part {
 	if p == nil {
 		p = &part{
 			calls: make(map[string][]int), asked: make(map[string][]Edit), committing: make(map[string]Commit),
-			counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1},
+			written: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1},
 		}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
@@ -354,7 +356,9 @@ func (d *decoder) addCall(p *part, u toolUse) {
 	if u.act == session.ActRun { // it may make a commit, too, whose hook reads this before there is a result
 		for _, e := range heredocEdits(validText(u.cmd)) {
 			e.Path = d.places.toolPath(validText(e.Path), p.cwd)
-			d.addEdit(p, e)
+			if d.addEdit(p, e) && id != "" {
+				p.written[id] = append(p.written[id], p.Edits[len(p.Edits)-1])
+			}
 		}
 	}
 	for i := range u.edits {
@@ -384,6 +388,7 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 	delete(d.open, id)
 	edits := p.asked[id]
 	delete(p.asked, id)
+	delete(p.written, id)
 	if len(p.calls[id]) > 0 {
 		p.Ended++
 	}
@@ -402,12 +407,23 @@ func (d *decoder) finishCall(p *part, id string, failed bool) {
 }
 
 // addEdit keeps an edit of a file of the repository.
-func (d *decoder) addEdit(p *part, e Edit) {
+func (d *decoder) addEdit(p *part, e Edit) bool {
 	if len(e.Hunks) == 0 || !session.IsPathInTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
-		return
+		return false
 	}
 	e.Path, e.TS = strings.Clone(e.Path), d.ts
 	p.Edits, p.at.edits = append(p.Edits, e), append(p.at.edits, d.start)
+	return true
+}
+
+// takeBackWritten takes back what a command that never ran would have written, as far as this read has it.
+func (p *part) takeBackWritten(id string) {
+	for _, e := range p.written[id] {
+		isThat := func(o Edit) bool { return o.Path == e.Path && o.TS.Equal(e.TS) && &o.Hunks[0] == &e.Hunks[0] }
+		if i := slices.IndexFunc(p.Edits, isThat); i >= 0 {
+			p.Edits, p.at.edits = slices.Delete(p.Edits, i, i+1), slices.Delete(p.at.edits, i, i+1)
+		}
+	}
 }
 
 // awaitResult notes that nobody knows yet what came of the call of this record.

@@ -49,9 +49,13 @@ func (p *part) isCommand(id string) bool {
 	return len(calls) > 0 && p.ToolCalls[calls[0]].Act == session.ActRun
 }
 
-// addOutput takes how a command ended, which commits it made, and its output where that is asked for.
+// addOutput takes how a command ended, which commits it made, and its output where that is asked for. One that failed
+// without a status and without a word never ran: a person forbade it.
 func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
 	d.addCommits(p, id, text)
+	if failed && exit == nil && text == "" {
+		p.takeBackWritten(id)
+	}
 	if p.isCommand(id) {
 		noteEnd(&p.ToolCalls[p.calls[id][0]], text, exit, failed)
 	}
@@ -83,7 +87,8 @@ func claudeOutput(text string, failed bool) (*int, string) {
 	switch {
 	case !failed:
 		return nil, text
-	case beginsWithAny(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
+	case beginsWithAny(text, "The user doesn't want to", "Permission for this tool use was denied", "<tool_use_error>",
+		"[Request interrupted"):
 		return nil, ""
 	}
 	return extractStatus(text, claudeStatus)
