@@ -62,8 +62,13 @@ func (h hook) install(l Layout, r *Report) (outcome, error) {
 		}
 		did = chained
 	}
-	if err := writeFile(slot, []byte(script), 0o777); err != nil {
-		return left, errors.Join(fmt.Errorf("setup: write hook %s: %w", h.name, err), h.renameBack(slot))
+	err := writeFile(slot, []byte(script), 0o777)
+	if err != nil && did == chained {
+		_, back := h.restore(slot, l, r)
+		err = errors.Join(err, back)
+	}
+	if err != nil {
+		return left, fmt.Errorf("setup: write hook %s: %w", h.name, err)
 	}
 	return did, nil
 }
@@ -131,17 +136,6 @@ func (h hook) renameForeign(slot string, l Layout, r *Report) error {
 	return os.Rename(slot, h.chainedPath())
 }
 
-// renameBack undoes chain after our own script could not be written.
-func (h hook) renameBack(slot string) error {
-	if !exists(h.chainedPath()) || exists(slot) && !equalFiles(slot, h.chainedPath()) {
-		return nil
-	}
-	if exists(slot) {
-		return os.Remove(h.chainedPath())
-	}
-	return os.Rename(h.chainedPath(), slot)
-}
-
 // remove takes our script away and gives the chained hook its name back. It reports
 // whether there was anything to do.
 func (h hook) remove(l Layout, r *Report) (bool, error) {
@@ -156,12 +150,18 @@ func (h hook) remove(l Layout, r *Report) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("setup: restore hook %s: %w", h.name, err)
 	}
-	if text := readText(slot); callsRekal(text, h.name) {
-		r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(slot))
-	}
+	hintLineThatStays(l, slot, h.name, r)
 	return did, nil
 }
 
+// hintLineThatStays names a hook with a line that a person added.
+func hintLineThatStays(l Layout, path, name string, r *Report) {
+	if callsRekal(readText(path), name) {
+		r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(path))
+	}
+}
+
+// restore gives a chained hook the place of our script, where ours is or nothing.
 func (h hook) restore(slot string, l Layout, r *Report) (bool, error) {
 	old := h.chainedPath()
 	switch {

@@ -185,17 +185,10 @@ func removeHooks(l Layout, r *Report) error {
 			r.addDone("hooks %s in %s", strings.Join(gone, ", "), l.pathForUser(dir))
 		}
 	}
-	if !l.inGit(l.HooksDir) {
-		hintLinesThatStay(l, r)
-	}
-	return errors.Join(errs...)
-}
-
-// hintLinesThatStay names the lines that a person added and that stay.
-func hintLinesThatStay(l Layout, r *Report) {
 	for _, name := range l.hookNames() {
-		if path := filepath.Join(l.editableHooksDir(), name); callsRekal(readText(path), name) {
-			r.addHint("hook %s calls git-rekal in a line that you added; it is harmless and stays", l.pathForUser(path))
+		if !l.inGit(l.HooksDir) {
+			hintLineThatStays(l, filepath.Join(l.editableHooksDir(), name), name, r)
 		}
 	}
+	return errors.Join(errs...)
 }
