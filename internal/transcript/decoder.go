@@ -173,7 +173,8 @@ func (d *decoder) session(native string) *part {
 	if p == nil {
 		p = &part{
 			calls: make(map[string][]int), asked: make(map[string][]Edit), committing: make(map[string]Commit),
-			written: make(map[string][]Edit), counted: make(map[string]int), first: -1, leave: workElsewhere{from: -1}, model: modelTrack{told: -1},
+			written: make(map[string][]Edit), counted: make(map[string]int), first: -1,
+			leave: workElsewhere{from: -1}, model: modelTrack{told: -1},
 		}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
