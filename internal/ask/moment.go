@@ -55,6 +55,7 @@ func Matches(text, question string) [][2]int { return search.Matches(text, quest
 
 // Log lists checkpoints: see recall.Log.
 func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Checkpoint, error) {
+	req.History = m.w.Noted()
 	if req.Now = m.w.Now(); req.Verified {
 		if err := m.barUnverified(ctx); err != nil {
 			return nil, err

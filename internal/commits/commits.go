@@ -151,7 +151,7 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 
 // Successors are what commits became at last by amends and rebases, in the ledger of an address: of those that were
 // rewritten, if a branch, tag or HEAD leads to it.
-func Successors(ctx context.Context, index *db.DB, repo *git.Repo,
+func Successors(ctx context.Context, index *db.DB, repo *git.Repo, memory history.Memory,
 	shas []string,
 ) (map[attribution.Commit]string, error) {
 	became, err := index.BecameAtLast(ctx, shas)
@@ -163,7 +163,7 @@ func Successors(ctx context.Context, index *db.DB, repo *git.Repo,
 		ids = append(ids, git.OID(sha))
 	}
 	missing := repo.MissingObjects(ids)
-	lost, err := history.Unreached(ctx, repo, ids, nil)
+	lost, err := history.Unreached(ctx, repo, ids, memory)
 	maps.DeleteFunc(became, func(_ attribution.Commit, sha string) bool {
 		return missing[git.OID(sha)] || lost[git.OID(sha)]
 	})

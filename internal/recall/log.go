@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -32,6 +33,8 @@ type LogRequest struct {
 
 	Verified bool // those with sessions that a key of their author signed, and these: the rest is barred from the index
 	Times
+
+	History history.Memory // of walks; nil for none
 }
 
 // Log reads the latest checkpoints, newest first. One at a commit that was rewritten is told at what became of it: of a
@@ -64,7 +67,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 			return nil, err
 		}
 		isAll := len(all) < q.Limit
-		if all, err = atSuccessors(ctx, index, repo, asked, all); err != nil || isAll || len(all) >= req.Limit {
+		if all, err = atSuccessors(ctx, index, repo, req.History, asked, all); err != nil || isAll || len(all) >= req.Limit {
 			return all[:min(len(all), req.Limit)], err
 		}
 		q.Limit *= 2
@@ -134,14 +137,14 @@ func applyOperands(ctx context.Context, index *db.DB, repo *git.Repo, req LogReq
 }
 
 // atSuccessors tells checkpoints at what became of their commits, once each.
-func atSuccessors(ctx context.Context, index *db.DB, repo *git.Repo, asked attribution.Revisions,
-	all []result.Checkpoint,
+func atSuccessors(ctx context.Context, index *db.DB, repo *git.Repo, memory history.Memory,
+	asked attribution.Revisions, all []result.Checkpoint,
 ) ([]result.Checkpoint, error) {
 	shas := make([]string, len(all))
 	for i, cp := range all {
 		shas[i] = cp.Commit
 	}
-	became, err := commits.Successors(ctx, index, repo, shas)
+	became, err := commits.Successors(ctx, index, repo, memory, shas)
 	if err != nil {
 		return nil, err
 	}
