@@ -38,6 +38,10 @@ const minLikeness = 0.8
 // what is left says little.
 const maxMissed = 0.7
 
+// heldAdvantage is how many times as much as its BM25 the weight of a word counts where the best turn is chosen: one that
+// holds all words once tells more than one that repeats some (docs/lab/search.md, "The turn that is shown").
+const heldAdvantage = 3
+
 // turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a
 // reader more.
 const turnAdvantage = 2
@@ -83,6 +87,7 @@ func (x *Index) Score(q query.Query, lists Lists, others *Counts) (Scored, error
 		Index:   x,
 		others:  others,
 		units:   x.newUnitScores(q, lists),
+		held:    x.newUnitScores(q, lists),
 		session: make([]float64, len(x.Sessions)),
 		Scored:  Scored{Matches: make([]Match, len(x.Sessions))},
 		tf:      make([]int, len(x.Sessions)),
@@ -125,6 +130,7 @@ type scorer struct {
 	*Index
 	others  *Counts
 	units   []float32 // BM25 of a unit by words
+	held    []float32 // the weights of the words that a unit holds, each once
 	pairs   []float32 // BM25 of a unit by pairs; nil without pairs
 	session []float64 // BM25 of a session as a whole
 	tf      []int     // of the term at hand, by session
@@ -336,7 +342,7 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 	at, c := s.partCursor(run), l.cursor()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
-	part, times, counts, ranks := -1, 1, false, false
+	part, times, counts, ranks, isWord := -1, 1, false, false, t.Word != "" && !t.Weak
 	for c.next() {
 		if p = at.find(c.unit); at.at != part {
 			part = at.at
@@ -355,7 +361,9 @@ func (s *scorer) addList(run int, l *List, t query.Term, weight float32, found [
 		}
 		if ranks {
 			tf := float32(c.tf)
-			s.units[c.unit] += weight * tf / (tf + s.norms[words[c.unit-base]])
+			if s.units[c.unit] += weight * tf / (tf + s.norms[words[c.unit-base]]); isWord {
+				s.held[c.unit] += weight
+			}
 		}
 	}
 	if c.bad {
@@ -426,8 +434,9 @@ type bestUnits struct {
 	pairs      [topPairs]float32
 	edited     float32
 	turnScore  float64 // the best turn's score
-	nextScore  float64 // the next best turn's
 	otherScore float64 // the best other unit's
+	bestTells  float64 // how much the turn that is shown tells of the question
+	nextTells  float64 // and the next one
 }
 
 // setScores makes the matches' scores of the sums. With notOnlyStops, function words alone make no match.
@@ -492,18 +501,24 @@ func (s *scorer) addBest(p Part, firstUnit uint32, b *bestUnits) {
 			keepBest(b.pairs[:], pair, p.Kind)
 			v += float64(pair)
 		}
-		turn := int(p.Turn) + i
 		switch {
-		case !p.Kind.IsTurn():
-		case v > b.turnScore || v == b.turnScore && turn < m.Turn:
-			b.nextScore, m.Next = b.turnScore, m.Turn
-			b.turnScore, m.Turn = v, turn
-		case v > b.nextScore:
-			b.nextScore, m.Next = v, turn
-		}
-		if !p.Kind.IsTurn() && v > b.otherScore {
+		case p.Kind.IsTurn():
+			b.turnScore = max(b.turnScore, v)
+			b.takeTurn(m, int(p.Turn)+i, v+heldAdvantage*float64(s.held[firstUnit+uint32(i)]))
+		case v > b.otherScore:
 			b.otherScore, m.Best = v, p.Kind
 		}
+	}
+}
+
+// takeTurn keeps the best two turns to be shown.
+func (b *bestUnits) takeTurn(m *Match, turn int, tells float64) {
+	switch {
+	case tells > b.bestTells || tells == b.bestTells && turn < m.Turn:
+		b.nextTells, m.Next = b.bestTells, m.Turn
+		b.bestTells, m.Turn = tells, turn
+	case tells > b.nextTells:
+		b.nextTells, m.Next = tells, turn
 	}
 }
 
