@@ -160,7 +160,7 @@ func (g *collector) planNoteFile(ctx context.Context, f transcript.NoteFile, roo
 		return d, g.st.Notes[f.Path()], nil
 	}
 	own, _ := notes.WithoutOthers(text)
-	if notes.HasConflict(own) {
+	if notes.CountConflicts(own) > 0 {
 		return d, stamp, nil
 	}
 	private := g.isNotePrivate(f.Path(), stamp.Private && !moves)
