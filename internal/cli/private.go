@@ -32,7 +32,8 @@ syncs, mirrors, "export", "show --md" and "web --export" leave them out. So do o
 They move from the ledger's branch to a repository of their own, .git/rekal/private, which no push names. The branch is rewritten without
 them, so IDs of later checkpoints change. What these sessions say later goes there, too. "git config --get-all rekal.private" names them.
 
-What a remote holds already stays there: "git rekal purge" hides it, "git rekal scrub --pushed" takes its texts out.
+What a remote holds already stays there: "git rekal purge" hides it, "git rekal scrub --pushed" takes its texts out. Answers count the turns
+that were sent before ("sent"), and statements of "git rekal export --format in-toto" name such a session on.
 
 SESSION may be the agent's own ID of a session that is not captured yet. --undo moves sessions back, and the next push sends them.`,
 		ValidArgsFunction: app.completionFor(takesID),
