@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -97,6 +98,9 @@ func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, la
 			if err != nil {
 				continue // too large to be rules
 			}
+			if notes.CountConflicts(string(text)) > 0 {
+				late = append(late, result.NoteProblem{Kind: "conflict", Where: file})
+			}
 			for _, s := range notes.Split("", file, string(text), 2) {
 				all = append(all, checked{Section: s, where: file, file: "b/" + file})
 			}
@@ -112,7 +116,7 @@ func (n Notes) toCheck(ctx context.Context, code *notes.Code) (all []checked, la
 	}
 	isHere := map[string]bool{}
 	for _, l := range here {
-		if notes.HasConflict(l.own) {
+		if notes.CountConflicts(l.own) > 0 {
 			late = append(late, result.NoteProblem{Kind: "conflict", Where: n.shown(l.Path())})
 		}
 		for _, s := range l.sections {
@@ -280,12 +284,12 @@ func (c checked) mended() string {
 	for line := range strings.Lines(c.Text) {
 		lost := 0
 		for _, g := range c.gone {
-			if !strings.Contains(line, g.Name) {
-				continue
-			}
-			if g.Now != "" {
-				line = strings.ReplaceAll(line, g.Name, g.Now)
-			} else {
+			now, isNamed := notes.Rename(line, g.Name, cmp.Or(g.Now, g.Name))
+			switch {
+			case !isNamed || g.Several: // which of them is meant, nobody knows
+			case g.Now != "":
+				line = now
+			default:
 				lost++
 			}
 		}

@@ -59,9 +59,10 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 			})
 			continue
 		}
-		if notes.HasConflict(file.own) {
+		if conflicts := notes.CountConflicts(file.own); conflicts > 0 {
 			out.Files = append(out.Files, result.PullFile{
-				Agent: s.agent, Path: n.shown(file.Path()), Left: []string{"it as it is: resolve the conflict in it first"},
+				Agent: s.agent, Path: n.shown(file.Path()), Conflicts: conflicts,
+				Left: []string{"it as it is: resolve the conflict in it first"},
 			})
 			continue
 		}

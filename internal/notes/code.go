@@ -28,6 +28,8 @@ type Gone struct {
 	Commit git.OID   // that took it away; "" where the history does not say
 	When   time.Time // of it
 	Now    string    // of a file: its name today
+	// of a file that is named by its end alone: several were, which one commit took away or gave other names
+	Several bool
 }
 
 // Code is what stands in a commit, and what stood before.

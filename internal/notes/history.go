@@ -12,7 +12,7 @@ import (
 
 // readHistory reads what commits took away, the latest first, until all is settled.
 func (s *search) readHistory(ctx context.Context) error {
-	w := &walk{search: s}
+	w := &walk{search: s, byEnd: map[Thing]string{}}
 	args := []string{
 		"-c", "core.quotePath=false", "log", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-prefix", "--diff-filter=a",
@@ -33,6 +33,8 @@ type walk struct {
 	isText bool
 	inHunk bool
 	from   string // of a rename
+
+	byEnd map[Thing]string // names that the end of a path settled, with that path
 }
 
 // line takes in one line of git log -p, and says whether anything is still to be found.
@@ -68,6 +70,7 @@ func (w *walk) line(line string) bool {
 
 // lost settles the paths that a file was, which a commit took away or gave another name.
 func (w *walk) lost(file, now string) {
+	w.noteOthers(file)
 	for t, lacks := range w.missing {
 		if file == t.Name || strings.HasPrefix(file, t.Name+"/") || lacks && (strings.HasSuffix(file, "/"+t.Name) ||
 			strings.Contains(file, "/"+t.Name+"/")) {
@@ -77,8 +80,20 @@ func (w *walk) lost(file, now string) {
 			if now != "" && w.files[now] == "" {
 				now = ""
 			}
-			w.gone[t] = Gone{t, w.commit, w.when, now}
-			delete(w.missing, t)
+			w.gone[t] = Gone{Thing: t, Commit: w.commit, When: w.when, Now: now}
+			if delete(w.missing, t); file != t.Name {
+				w.byEnd[t] = file
+			}
+		}
+	}
+}
+
+// noteOthers notes of names that were settled by the end of a path which other files of the same commit end so.
+func (w *walk) noteOthers(file string) {
+	for t, first := range w.byEnd {
+		if g := w.gone[t]; g.Commit == w.commit && file != first && strings.HasSuffix(file, "/"+t.Name) {
+			g.Now, g.Several = "", true
+			w.gone[t] = g
 		}
 	}
 }

@@ -161,11 +161,13 @@ func WithoutRoots(text string, roots []string) string {
 	return text
 }
 
-// HasConflict reports whether a text holds a conflict that somebody has still to resolve.
-func HasConflict(text string) bool {
-	text = "\n" + text
-	return strings.Contains(text, "\n<<<<<<< ") && strings.Contains(text, "\n=======\n") &&
-		strings.Contains(text, "\n>>>>>>> ")
+// CountConflicts is how many conflicts a text holds that somebody has still to resolve.
+func CountConflicts(text string) int {
+	text = strings.ReplaceAll("\n"+text, "\r\n", "\n")
+	if !strings.Contains(text, "\n=======\n") || !strings.Contains(text, "\n>>>>>>> ") {
+		return 0
+	}
+	return strings.Count(text, "\n<<<<<<< ")
 }
 
 // The lines around notes of somebody else.
@@ -175,8 +177,8 @@ const (
 	commentEnd  = " -->"
 )
 
-// WithoutOthers parts a file's own text from what `git rekal memory pull --from` put behind it. An agent may have written
-// on behind that: it is its own. What has no end reaches to the end.
+// WithoutOthers parts a file's own text from what `git rekal memory pull --from` put behind it. An agent may have
+// written on behind that: it is its own. What has no end reaches to the end.
 func WithoutOthers(text string) (own, others string) {
 	for {
 		at := strings.Index("\n"+text, "\n"+othersBegin)
