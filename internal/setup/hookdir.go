@@ -75,13 +75,8 @@ func installHookFiles(l Layout, r *Report) error {
 
 // hintMissingCalls says which line to add to which hook, for each hook that does not call git-rekal.
 func hintMissingCalls(l Layout, r *Report) {
-	if l.hasNoHooksFolder() { // usually /dev/null
-		r.addHint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions",
-			l.HooksDir)
-		return
-	}
-	if note := l.strayHooksPathNote(); note != "" {
-		r.addHint("%s: %s", note, l.strayHooksPathFix())
+	if p := l.noHooks(); p != nil {
+		r.addHint("%s: %s", p.What, p.Fix)
 		return
 	}
 	dir := l.editableHooksDir()
@@ -121,20 +116,24 @@ func (l Layout) executableNote() string {
 	return " (executable)"
 }
 
-// strayHooksPathNote says that a relative core.hooksPath leads into the .git of the main worktree, where a linked one
-// has but a file: git runs no hooks here. "" where that is not so.
-func (l Layout) strayHooksPathNote() string {
-	if l.WorkTree == "" || l.GitDir == l.CommonDir || !isWithin(l.HooksDir, filepath.Join(l.WorkTree, ".git")) {
-		return ""
+// noHooks says why git runs no hooks here at all; nil where it runs them. A relative core.hooksPath may lead into the
+// .git of the main worktree, where a linked one has but a file.
+func (l Layout) noHooks() *Problem {
+	below, err := filepath.Rel(filepath.Join(l.WorkTree, ".git"), l.HooksDir)
+	if l.WorkTree != "" && l.GitDir != l.CommonDir && err == nil && filepath.IsLocal(below) {
+		return &Problem{
+			What: "core.hooksPath leads to " + l.pathForUser(l.HooksDir) +
+				", which is no folder in a linked worktree, so git runs no hooks here",
+			Fix: fmt.Sprintf("git config core.hooksPath %q", filepath.Join(l.CommonDir, below)),
+		}
 	}
-	return "core.hooksPath leads to " + l.pathForUser(l.HooksDir) +
-		", which is no folder in a linked worktree, so git runs no hooks here"
-}
-
-// strayHooksPathFix makes it lead to where the main worktree finds its hooks.
-func (l Layout) strayHooksPathFix() string {
-	rel, _ := filepath.Rel(filepath.Join(l.WorkTree, ".git"), l.HooksDir)
-	return fmt.Sprintf("git config core.hooksPath %q", filepath.Join(l.CommonDir, rel))
+	if info, err := os.Stat(l.HooksDir); err == nil && !info.IsDir() { // usually /dev/null
+		return &Problem{
+			What: fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir),
+			Fix:  "git config --unset core.hooksPath, or run git rekal checkpoint now and then",
+		}
+	}
+	return nil
 }
 
 func (l Layout) whyNoHooks() string {

@@ -60,14 +60,8 @@ func (l Layout) hookProblems(onPath bool) (out []Problem) {
 		}
 		return out
 	}
-	switch note := l.strayHooksPathNote(); {
-	case note != "":
-		return []Problem{{What: note, Fix: l.strayHooksPathFix()}}
-	case l.hasNoHooksFolder():
-		return []Problem{{
-			What: fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir),
-			Fix:  "git config --unset core.hooksPath, or run git rekal checkpoint now and then",
-		}}
+	if p := l.noHooks(); p != nil {
+		return []Problem{*p}
 	}
 	for _, name := range l.hookNames() {
 		if what := (hook{l.editableHooksDir(), name}).inspect(l, onPath); what != "" {
@@ -102,12 +96,8 @@ func LostHooks(l Layout) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	note := l.strayHooksPathNote()
-	switch {
-	case note != "":
-		return note + ": " + l.strayHooksPathFix()
-	case l.hasNoHooksFolder():
-		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here, and commits are captured late", l.HooksDir)
+	if p := l.noHooks(); p != nil {
+		return p.What + ": " + p.Fix
 	}
 	what := fmt.Sprintf(`git no longer calls git-rekal in the hooks %s: somebody took them away; "git rekal init" mends it`, strings.Join(lost, ", "))
 	if !l.inGit(l.HooksDir) {
@@ -130,12 +120,6 @@ func (l Layout) manualStep(name string) string {
 		return fmt.Sprintf("%s: add this line at the end of %s%s: %s", l.whyNoHooks(), l.pathForUser(path),
 			l.executableNote(), callLine(name))
 	}
-}
-
-// hasNoHooksFolder reports whether core.hooksPath is no folder, as /dev/null is none.
-func (l Layout) hasNoHooksFolder() bool {
-	info, err := os.Stat(l.HooksDir)
-	return err == nil && !info.IsDir()
 }
 
 // inspect says what keeps a hook from calling git-rekal; "" when nothing does.
