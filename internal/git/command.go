@@ -153,12 +153,8 @@ func (r *Repo) Worktrees() ([]string, error) {
 	if r.layout.MainTree != "" {
 		roots = append(roots, r.layout.MainTree)
 	}
-	links, err := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*", "gitdir"))
-	if err != nil {
-		return nil, fmt.Errorf("git: list worktrees: %w", err)
-	}
-	for _, link := range links {
-		if root, ok := linkedRoot(link); ok && root != r.layout.MainTree {
+	for _, dir := range r.GitDirs()[1:] {
+		if root, ok := linkedRoot(filepath.Join(dir, "gitdir")); ok && root != r.layout.MainTree {
 			roots = append(roots, root)
 		}
 	}

@@ -179,19 +179,20 @@ func TestHooks(t *testing.T) {
 }
 
 func TestWorktrees(t *testing.T) {
+	const r = "r [x]" // no pattern
 	p := repos.New(t)
-	p.Start("r")
-	p.Git("r", "worktree", "add", "-q", "../w")
-	p.Git("r", "worktree", "add", "-q", "../gone")
-	p.Git("r", "worktree", "add", "-q", "inside/r")
-	p.Git(".", "clone", "-q", "--bare", "r", "b/.bare")
+	p.Start(r)
+	p.Git(r, "worktree", "add", "-q", "../w")
+	p.Git(r, "worktree", "add", "-q", "../gone")
+	p.Git(r, "worktree", "add", "-q", "inside/r")
+	p.Git(".", "clone", "-q", "--bare", r, "b/.bare")
 	p.Git("b/.bare", "worktree", "add", "-q", "../w", "main")
 	if err := os.RemoveAll(p.At("gone")); err != nil {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string][]string{
 		// One that was removed by hand is still one: sessions were held there.
-		"r": {"r", "gone", "r/inside/r", "w"}, "w": {"r", "gone", "r/inside/r", "w"}, "b/w": {"b/w"}, "b/.bare": {"b/w"},
+		r: {r, "gone", r + "/inside/r", "w"}, "w": {r, "gone", r + "/inside/r", "w"}, "b/w": {"b/w"}, "b/.bare": {"b/w"},
 	} {
 		got := repos.Must(p.Open(dir).Worktrees())(t)
 		for i := range want {
@@ -202,8 +203,8 @@ func TestWorktrees(t *testing.T) {
 		harness.Equal(t, "from "+dir, want, got)
 	}
 	// git 2.48 can write the path relative to the file.
-	p.Write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
-	if got := repos.Must(p.Open("r").Worktrees())(t); !slices.Contains(got, p.At("w")) {
+	p.Write(r+"/.git/worktrees/w/gitdir", "../../../../w/.git\n")
+	if got := repos.Must(p.Open(r).Worktrees())(t); !slices.Contains(got, p.At("w")) {
 		t.Errorf("with a relative path: %q", got)
 	}
 }

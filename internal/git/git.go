@@ -323,8 +323,12 @@ func (r *Repo) HeadName(gitDir string) string {
 
 // GitDirs are the git directories of the main worktree, or of a bare repository, and of the linked ones.
 func (r *Repo) GitDirs() []string {
-	linked, _ := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*")) // the pattern is well-formed
-	return append([]string{r.layout.CommonDir}, linked...)
+	dirs := []string{r.layout.CommonDir}
+	linked, _ := os.ReadDir(filepath.Join(r.layout.CommonDir, "worktrees")) // mostly it is not there
+	for _, e := range linked {
+		dirs = append(dirs, filepath.Join(r.layout.CommonDir, "worktrees", e.Name()))
+	}
+	return dirs
 }
 
 // Heads are the commits that are checked out in the worktrees, this one's first.
