@@ -112,10 +112,7 @@ var ErrNoTranscript = advice.New("no transcript of an agent that is known",
 // names the agent.
 func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) Source {
 	s, k := Source{Name: "file"}, kept{}
-	roots, err := repo.Worktrees()
-	if err != nil {
-		s.Failed = append(s.Failed, err)
-	}
+	roots := repo.Worktrees()
 	for _, path := range paths {
 		s.failed(path, k.addFile(ctx, path, agent, roots))
 	}

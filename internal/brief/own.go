@@ -79,11 +79,10 @@ func runningPart(ctx context.Context, w *workspace.Workspace, agent string, e Ev
 // runningParts are the sessions in the end of a transcript.
 func runningParts(ctx context.Context, w *workspace.Workspace, agent string, e Event, tail []byte) []transcript.Part {
 	i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == agent })
-	roots, err := w.Repo.Worktrees()
-	if i < 0 || err != nil || len(tail) == 0 {
+	if i < 0 || len(tail) == 0 {
 		return nil
 	}
-	opt := transcript.Options{File: transcript.File{Path: e.Transcript, NativeID: e.Session}, Roots: roots, Inside: true}
+	opt := transcript.Options{File: transcript.File{Path: e.Transcript, NativeID: e.Session}, Roots: w.Repo.Worktrees(), Inside: true}
 	doc, err := transcript.Agents()[i].Decode(ctx, bytes.NewReader(tail), opt)
 	if err != nil {
 		return nil

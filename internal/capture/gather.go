@@ -77,20 +77,11 @@ func newSharedByRounds(bounds Round) *sharedByRounds {
 }
 
 // roots are the folders of whose transcripts a capture takes what was made there.
-func (c *Capturer) roots() ([]string, error) {
-	roots, err := c.Repo.Worktrees()
-	if err != nil {
-		return nil, fmt.Errorf("capture: %w", err)
-	}
-	return append(roots, c.From...), nil
-}
+func (c *Capturer) roots() []string { return append(c.Repo.Worktrees(), c.From...) }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
 func (g *collector) gather(ctx context.Context) error {
-	roots, err := g.roots()
-	if err != nil {
-		return err
-	}
+	roots := g.roots()
 	for _, agent := range g.agents {
 		if err := g.readAgent(ctx, agent, roots); err != nil {
 			return err
@@ -105,10 +96,7 @@ func (g *collector) gather(ctx context.Context) error {
 func (c *Capturer) eachFile(ctx context.Context, st *state, searchBudget int64,
 	visit func(reader, transcript.File) error,
 ) (storesChanged bool, err error) {
-	roots, err := c.roots()
-	if err != nil {
-		return false, err
-	}
+	roots := c.roots()
 	for _, agent := range c.Agents {
 		found, more, err := c.findAll(ctx, agent, roots, st, searchBudget)
 		if err != nil {

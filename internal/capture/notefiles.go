@@ -76,8 +76,7 @@ func (g *collector) withNotes(ctx context.Context, drafts []session.Entry, err e
 
 // noteEnv is where notes are looked for.
 func (c *Capturer) noteEnv() transcript.Env {
-	roots, _ := c.roots() // what is wrong with them, gather says
-	return transcript.Env{Home: c.Home, Getenv: c.Getenv, Roots: roots}
+	return transcript.Env{Home: c.Home, Getenv: c.Getenv, Roots: c.roots()}
 }
 
 // listNoteFolders are the folders of notes, looked for once in a capture.

@@ -75,11 +75,7 @@ func (c *cleanOptions) cleanUp(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	trees, err := w.Repo.Worktrees()
-	if err != nil {
-		return err
-	}
-	if c.shared = len(trees) == 0; c.shared && c.ledger {
+	if c.shared = len(w.Repo.Worktrees()) == 0; c.shared && c.ledger {
 		return errShared
 	}
 	layout, err := w.Layout(ctx)

@@ -185,10 +185,7 @@ func (c *initOptions) setUp(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	trees, err := w.Repo.Worktrees()
-	if err != nil {
-		return err
-	}
+	trees := w.Repo.Worktrees()
 	layout.Agents = w.AgentsAt(ctx, trees)
 	first := w.CheckReady() != nil
 	made, err := c.takeInLedgers(ctx, app, w, author) // where there can be none, nothing else is made

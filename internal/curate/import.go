@@ -70,10 +70,7 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 		if _, err := capturer.Import(ctx); err != nil {
 			return err
 		}
-		roots, err := w.Repo.Worktrees()
-		if err != nil {
-			return err
-		}
+		roots := w.Repo.Worktrees()
 		if err := take(archive.SpecStory(repo, roots), nil); err != nil {
 			return err
 		}

@@ -148,8 +148,7 @@ func (r *Repo) HooksRunAt(ctx context.Context, event string) (names []string, er
 
 // Worktrees lists the roots of the main worktree and of every linked one that git knows,
 // as git writes them.
-func (r *Repo) Worktrees() ([]string, error) {
-	var roots []string
+func (r *Repo) Worktrees() (roots []string) {
 	if r.layout.MainTree != "" {
 		roots = append(roots, r.layout.MainTree)
 	}
@@ -161,7 +160,7 @@ func (r *Repo) Worktrees() ([]string, error) {
 	if wt := r.layout.WorkTree; wt != "" && !slices.Contains(roots, wt) {
 		roots = append(roots, wt)
 	}
-	return roots, nil
+	return roots
 }
 
 // Variable is the value of a variable in the environment that the repository was opened with; "" if it is not set.

@@ -81,8 +81,7 @@ func RootsAt(ctx context.Context, dir string, env []string) (roots []os.FileInfo
 		return nil, err
 	}
 	defer repo.Close()
-	paths, err := repo.Worktrees()
-	for _, path := range append(paths, repo.Layout().CommonDir) {
+	for _, path := range append(repo.Worktrees(), repo.Layout().CommonDir) {
 		if info, err := os.Stat(path); err == nil {
 			roots = append(roots, info)
 		}

@@ -34,10 +34,7 @@ type Notes struct {
 
 // files are the agents' files here, those of other repositories left out.
 func (n Notes) files() (out []local, err error) {
-	env, err := n.env()
-	if err != nil {
-		return nil, err
-	}
+	env := n.env()
 	for _, folder := range transcript.NoteFolders(env) {
 		if n.Agent != "" && folder.Agent != n.Agent {
 			continue
@@ -70,9 +67,8 @@ func (n Notes) files() (out []local, err error) {
 	return out, nil
 }
 
-func (n Notes) env() (transcript.Env, error) {
-	roots, err := n.W.Repo.Worktrees()
-	return transcript.Env{Home: n.W.Home, Getenv: n.W.Getenv, Roots: roots}, err
+func (n Notes) env() transcript.Env {
+	return transcript.Env{Home: n.W.Home, Getenv: n.W.Getenv, Roots: n.W.Repo.Worktrees()}
 }
 
 // local is a file of notes on this machine.
@@ -90,11 +86,7 @@ func (l local) key() string { return l.Agent + ":" + l.Name }
 // clean is the text of a section as the ledger would hold it.
 func (n Notes) clean(ctx context.Context, f local, s notes.Section) (string, error) {
 	if f.Shared {
-		env, err := n.env()
-		if err != nil {
-			return "", err
-		}
-		s.Text = notes.WithoutRoots(s.Text, env.Roots)
+		s.Text = notes.WithoutRoots(s.Text, n.W.Repo.Worktrees())
 	}
 	with := n.W.Redactor(n.Author.Config, workspace.ToShow)
 	e, _, err := with.Apply(ctx, session.Entry{Memories: []session.Memory{{Title: s.Title, Content: s.Text}}})

@@ -90,8 +90,8 @@ func (n Notes) merge(ctx context.Context, here local, s *stored,
 
 // withRoot puts this repository's folder where the ledger says so: a work tree, of which a bare repository has others.
 func (n Notes) withRoot(text string) string {
-	if env, err := n.env(); err == nil && len(env.Roots) > 0 { // the error was told when the files were read
-		text = strings.ReplaceAll(text, notes.Root, env.Roots[0])
+	if roots := n.W.Repo.Worktrees(); len(roots) > 0 {
+		text = strings.ReplaceAll(text, notes.Root, roots[0])
 	}
 	return text
 }

@@ -40,10 +40,7 @@ func (n Notes) Pull(ctx context.Context, dry bool) (out result.NotePull, err err
 	if err != nil {
 		return out, err
 	}
-	env, err := n.env()
-	if err != nil {
-		return out, err
-	}
+	env := n.env()
 	states := capture.NoteFiles(ctx, n.W.RekalDir())
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		s := from[key]
@@ -243,10 +240,7 @@ func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out resul
 	if err != nil {
 		return out, err
 	}
-	env, err := n.env()
-	if err != nil {
-		return out, err
-	}
+	env := n.env()
 	for agent, files := range byAgent(from) {
 		folder := folderFor(env, agent)
 		if folder.Dir == "" || folder.Shared {

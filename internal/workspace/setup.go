@@ -80,10 +80,7 @@ type LocalSession struct {
 
 // LocalSessions are the sessions of this repository that an agent still has on this machine, by the agent's own IDs.
 func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[string]LocalSession, error) {
-	roots, err := w.Repo.Worktrees()
-	if err != nil {
-		return nil, err
-	}
+	roots := w.Repo.Worktrees()
 	files, err := transcript.FilesOnDisk(ctx, source,
 		transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: transcript.SearchBudget})
 	out := map[string]LocalSession{}
@@ -95,11 +92,7 @@ func (w *Workspace) LocalSessions(ctx context.Context, source string) (map[strin
 
 // Dir is where the agent worked when the session began; "" where the transcript does not say so.
 func (h LocalSession) Dir(ctx context.Context) (string, error) {
-	roots, err := h.w.Repo.Worktrees()
-	if err != nil {
-		return "", err
-	}
-	return transcript.StartFolder(ctx, h.source, h.file, roots)
+	return transcript.StartFolder(ctx, h.source, h.file, h.w.Repo.Worktrees())
 }
 
 // Install sets the repository up, while no other process does so or undoes it, and lists it among those of this

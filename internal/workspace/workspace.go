@@ -512,8 +512,8 @@ func (w *Workspace) homes() []string {
 
 // KnownSecrets are the values that package secrets finds on this machine.
 func (w *Workspace) KnownSecrets(c config.Config) []string {
-	roots, err := w.Repo.Worktrees()
-	if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
+	roots := w.Repo.Worktrees()
+	if here := w.Repo.Layout().WorkTree; here != "" {
 		roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
 	}
 	return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
