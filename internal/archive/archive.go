@@ -194,8 +194,9 @@ const (
 func SpecStory(repo *git.Repo, roots []string) Source {
 	s, k := Source{Name: nameSpecStory}, kept{}
 	for _, root := range roots {
-		paths, _ := filepath.Glob(filepath.Join(escaped(root), specStoryFiles)) // the pattern is well formed
-		for _, path := range paths {
+		names, _ := fs.Glob(os.DirFS(root), specStoryFiles) // the pattern is well formed
+		for _, name := range names {
+			path := filepath.Join(root, name)
 			// people may keep notes there
 			if err := k.addFile(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) {
 				s.failed(path, err)
@@ -217,14 +218,9 @@ func Sources(repo *git.Repo, roots []string) (out []string) {
 		}
 	}
 	for _, root := range roots {
-		if paths, _ := filepath.Glob(filepath.Join(escaped(root), specStoryFiles)); len(paths) > 0 {
+		if names, _ := fs.Glob(os.DirFS(root), specStoryFiles); len(names) > 0 {
 			return append(out, nameSpecStory)
 		}
 	}
 	return out
-}
-
-// escaped is a path as a pattern that matches it alone.
-func escaped(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -115,8 +115,10 @@ func (g *Group) chooseFolders(ctx context.Context, p workspace.Process,
 	which Which,
 ) (named, paths []string, err error) {
 	if which.Mirrors != "" {
-		paths, err = filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`,
-			`\[`).Replace(which.Mirrors), "*.git"))
+		names, err := fs.Glob(os.DirFS(which.Mirrors), "*.git")
+		for _, name := range names {
+			paths = append(paths, filepath.Join(which.Mirrors, name))
+		}
 		return nil, paths, err
 	}
 	if which.All {

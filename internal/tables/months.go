@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -298,8 +299,9 @@ func (r *repositoryExport) copyMonths(ctx context.Context, d *DB, t exportedTabl
 			t.rows(r.e.manifest.Text), strings.Join(months, "', '"), t.order, escapeQuotes(to))); err != nil {
 		return classify(err)
 	}
-	written, err := filepath.Glob(filepath.Join(escapeGlob(to), "month=*", "*.parquet"))
-	for _, path := range written {
+	written, err := fs.Glob(os.DirFS(to), "month=*/*.parquet")
+	for _, name := range written {
+		path := filepath.Join(to, name)
 		month := strings.TrimPrefix(filepath.Base(filepath.Dir(path)), "month=")
 		f := ExportedFile{Table: t.name, Repository: r.name, Month: month, Content: contents[month]}
 		if f.Bytes, f.SHA256, err = sumOf(path); err != nil {

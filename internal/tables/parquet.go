@@ -284,10 +284,6 @@ func (t exportedTable) rows(text bool) string {
 	return rows
 }
 
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 func sumOf(path string) (int64, string, error) {
 	f, err := os.Open(path)
 	if err != nil {

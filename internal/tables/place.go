@@ -126,8 +126,10 @@ func removeAbandoned(fresh string) error {
 	if err != nil {
 		return err
 	}
-	all, err := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(fresh)), scratchName))
-	for _, dir := range all {
+	above := filepath.Dir(fresh)
+	all, err := fs.Glob(os.DirFS(above), scratchName)
+	for _, name := range all {
+		dir := filepath.Join(above, name)
 		info, err := os.Lstat(dir)
 		if err != nil || !info.IsDir() || !isOfSameUser(info, now) {
 			continue

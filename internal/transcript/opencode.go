@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,8 +107,9 @@ func (o openCodeKind) stores(env Env) []string {
 	}
 	data = filepath.Join(data, o.name)
 	stores := []string{filepath.Join(data, o.name+".db")}
-	if channels, err := filepath.Glob(filepath.Join(data, o.name+"-*.db")); err == nil {
-		stores = append(stores, channels...)
+	channels, _ := fs.Glob(os.DirFS(data), o.name+"-*.db") // the pattern is well formed
+	for _, name := range channels {
+		stores = append(stores, filepath.Join(data, name))
 	}
 	if own := env.getenv(o.variable); own != "" && own != ":memory:" {
 		if !filepath.IsAbs(own) {
