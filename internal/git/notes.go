@@ -50,9 +50,9 @@ func (r *Repo) Note(ref string, id OID) (OID, error) {
 
 // WriteNote replaces the note of an object below a ref, which is made if needed, by a text as it is.
 func (r *Repo) WriteNote(ctx context.Context, ref string, id OID, text string) error {
-	blob, err := r.Feed(ctx, text, "hash-object", "-w", "--stdin")
+	blob, err := r.WriteBlob([]byte(text))
 	if err == nil {
-		_, err = r.Run(ctx, "notes", "--ref="+ref, "add", "-f", "-C", strings.TrimSpace(blob), string(id))
+		_, err = r.Run(ctx, "notes", "--ref="+ref, "add", "-f", "-C", string(blob), string(id))
 	}
 	if err != nil {
 		return fmt.Errorf("git: note of %s in %s: %w", id, ref, err)
