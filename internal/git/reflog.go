@@ -124,13 +124,8 @@ func (r *Repo) Reflog(ref string) (out []OID, err error) {
 
 // ExpireReflog empties a ref's reflog.
 func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
-	if _, err := os.Stat(r.reflogFile(ref)); errors.Is(err, fs.ErrNotExist) && !r.reftable {
-		return nil
-	}
-	if r.reftable {
-		if _, err := r.Run(ctx, "reflog", "exists", ref); err != nil {
-			return ctx.Err()
-		}
+	if _, err := r.Run(ctx, "reflog", "exists", ref); err != nil {
+		return ctx.Err()
 	}
 	if err := r.runChange(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
 		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -23,20 +22,17 @@ func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]P
 			asked = append(asked, a)
 		}
 	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	text, err := r.Feed(ctx, "<"+strings.Join(asked, ">\n<")+">\n", "check-mailmap", "--stdin")
+	if err != nil {
+		return nil, fmt.Errorf("git: read the mailmap: %w", err)
+	}
 	out := map[string]Person{}
-	for some := range slices.Chunk(asked, addressesAtOnce) {
-		args := []string{"check-mailmap"}
-		for _, a := range some {
-			args = append(args, "<"+a+">")
-		}
-		text, err := r.Run(ctx, args...)
-		if err != nil {
-			return nil, fmt.Errorf("git: read the mailmap: %w", err)
-		}
-		for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-			if at := strings.LastIndexByte(l, '<'); at >= 0 && i < len(some) {
-				out[some[i]] = Person{strings.TrimSpace(l[:at]), strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))}
-			}
+	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if at := strings.LastIndexByte(l, '<'); at >= 0 && i < len(asked) {
+			out[asked[i]] = Person{strings.TrimSpace(l[:at]), strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))}
 		}
 	}
 	return out, nil
@@ -44,6 +40,3 @@ func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]P
 
 // maxAddress is how long an address can be, in bytes (RFC 5321, 4.5.3.1.3).
 const maxAddress = 256
-
-// addressesAtOnce is how many addresses git is asked about at once: their length stays below what a command line takes.
-const addressesAtOnce = 200
