@@ -276,6 +276,11 @@ func TestLongMoved(t *testing.T) {
 			repos.Must(0, os.Rename(p.At("r/f"), p.At("r/g")))(p.T)
 			p.Git("r", "add", "-N", "g")
 		}, "g"},
+		{"added, then by hand", func(p *repos.Place) {
+			p.Git("r", "mv", "f", "g")
+			repos.Must(0, os.Rename(p.At("r/g"), p.At("r/h")))(p.T)
+			p.Git("r", "add", "h")
+		}, "h"},
 		{"by hand", func(p *repos.Place) { repos.Must(0, os.Rename(p.At("r/f"), p.At("r/g")))(p.T) }, ""},
 		{"into a folder of its name", func(p *repos.Place) {
 			repos.Must(0, errors.Join(os.Rename(p.At("r/f"), p.At("r/x")), os.Mkdir(p.At("r/f"), 0o777),

@@ -90,14 +90,14 @@ func (c *Content) expectedInSameState(file string) []string {
 const maxPath = 4096
 
 // uncommittedRenames tells under which new names files of HEAD stand in the index that it, or the working tree, has no
-// more, changes of content included. What the index holds counts for more than what was written since.
+// more, changes of content included. Where both tell of one, what lies in the working tree counts.
 func (c *Content) uncommittedRenames() map[string]string {
 	if c.renamed != nil || c.tree == "" || c.root == "" {
 		return c.renamed
 	}
 	c.renamed = map[string]string{}
 	options, err := c.Options()
-	for _, of := range [][]string{nil, {"--cached"}} {
+	for _, of := range [][]string{{"--cached"}, nil} {
 		if err == nil {
 			maps.Copy(c.renamed, c.repo.RenamesTold(options, slices.Concat([]string{"diff-index", string(c.commit)}, of)...))
 		}
