@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -92,10 +93,11 @@ func filesOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, sha
 		return out, nil
 	}
 	elsewhere, err := unmergedCommits(ctx, index, repo, req, shas)
-	for i := range out {
-		for _, c := range elsewhere {
+	for _, c := range elsewhere {
+		branch := sync.OnceValue(func() string { return history.BranchWith(ctx, repo, c.OID) })
+		for i := range out {
 			if isStale(out[i].Freshness) && changedFile(repo, c, out[i].Path) {
-				out[i].Freshness, out[i].Branch = result.Unknown, history.BranchWith(repo, c.OID)
+				out[i].Freshness, out[i].Branch = result.Unknown, branch()
 			}
 		}
 	}

@@ -1,11 +1,10 @@
 package history
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
@@ -92,13 +91,11 @@ type walked struct {
 	_ struct{} `cbor:",toarray"`
 
 	Tips []git.OID
-	Keys []byte // the first keySize bytes of each commit's ID, sorted
+	Keys []uint64 // of each commit, sorted; see keyOf
 	Last time.Time
 	All  bool // there are no more
 	Cut  bool // there are more than are looked through
 }
-
-const keySize = 8
 
 // remember is the walk that is kept of these tips; an empty one for none.
 func remember(ctx context.Context, memory Memory, name string, tips []git.OID) (w walked) {
@@ -111,7 +108,7 @@ func remember(ctx context.Context, memory Memory, name string, tips []git.OID) (
 // keep keeps a walk that cost something and came further than the one before. A shallow clone may be deepened while its
 // tips stay.
 func (w walked) keep(ctx context.Context, r *git.Repo, memory Memory, name string, before walked) {
-	const short = 100 * keySize
+	const short = 100
 	if cuts, err := r.ShallowCuts(); memory == nil || err != nil || len(cuts) > 0 ||
 		len(w.Keys) <= max(short, len(before.Keys)) {
 		return
@@ -133,23 +130,14 @@ func (w walked) settles(left map[git.OID]bool, oldest time.Time) bool {
 }
 
 func (w walked) has(id git.OID) bool {
-	key, err := hex.DecodeString(string(id[:2*keySize]))
-	if err != nil {
-		return false
-	}
-	low, high := 0, len(w.Keys)/keySize
-	for low < high {
-		mid := (low + high) / 2
-		switch c := bytes.Compare(w.Keys[mid*keySize:(mid+1)*keySize], key); {
-		case c == 0:
-			return true
-		case c < 0:
-			low = mid + 1
-		default:
-			high = mid
-		}
-	}
-	return false
+	_, found := slices.BinarySearch(w.Keys, keyOf(id))
+	return found
+}
+
+// keyOf is the first 8 bytes of a commit's ID.
+func keyOf(id git.OID) uint64 {
+	key, _ := strconv.ParseUint(string(id[:16]), 16, 64) // it is hexadecimal
+	return key
 }
 
 // walkFrom walks from tips until all of left are found and taken out, or commits are older than the oldest.
@@ -157,24 +145,21 @@ func walkFrom(ctx context.Context, r *git.Repo, tips []git.OID, left map[git.OID
 	oldest time.Time,
 ) (w walked, err error) {
 	w.Tips, w.All = tips, true
-	var keys [][]byte
 	for c, err := range r.Newest(ctx, tips, nil) {
 		if err != nil {
 			return w, err
 		}
-		if len(keys) == maxSearched {
+		if len(w.Keys) == maxSearched {
 			w.All, w.Cut = false, true
 			break
 		}
-		key, _ := hex.DecodeString(string(c.OID[:2*keySize])) // it is hexadecimal
-		keys, w.Last = append(keys, key), c.Committer.When
+		w.Keys, w.Last = append(w.Keys, keyOf(c.OID)), c.Committer.When
 		delete(left, c.OID)
 		if len(left) == 0 || w.Last.Before(oldest.Add(-clockSkew)) {
 			w.All = false
 			break
 		}
 	}
-	slices.SortFunc(keys, bytes.Compare)
-	w.Keys = bytes.Join(keys, nil)
+	slices.Sort(w.Keys)
 	return w, nil
 }

@@ -1,7 +1,7 @@
 package history
 
 import (
-	"maps"
+	"context"
 	"slices"
 	"strings"
 
@@ -35,13 +35,12 @@ func Tips(r *git.Repo) ([]git.OID, error) {
 }
 
 // BranchWith is the name of a branch that leads to a commit: one of this clone, else one of a remote; "" for none.
-func BranchWith(r *git.Repo, id git.OID) string {
-	for _, kind := range []string{"refs/heads/", "refs/remotes/"} {
-		refs, _ := r.Refs(kind + "*") // without them there is none
-		for _, ref := range slices.Sorted(maps.Keys(refs)) {
-			if leads, err := r.IsAncestor(id, refs[ref]); (leads && err == nil || id == refs[ref]) && !isWithoutCode(ref) {
-				return strings.TrimPrefix(ref, kind)
-			}
+func BranchWith(ctx context.Context, r *git.Repo, id git.OID) string {
+	refs, _ := r.Run(ctx, "for-each-ref", "--contains="+string(id), "--format=%(refname) %(symref)",
+		"refs/heads", "refs/remotes") // without them there is none
+	for line := range strings.Lines(refs) {
+		if ref := strings.Fields(line); len(ref) == 1 && !isWithoutCode(ref[0]) {
+			return strings.SplitN(ref[0], "/", 3)[2]
 		}
 	}
 	return ""
