@@ -38,8 +38,8 @@ const minLikeness = 0.8
 // what is left says little.
 const maxMissed = 0.7
 
-// heldAdvantage is how many times as much as its BM25 the weight of a word counts where the best turn is chosen: one that
-// holds all words once tells more than one that repeats some (docs/lab/search.md, "The turn that is shown").
+// heldAdvantage is how many times as much as its BM25 the weight of a word counts where the best turn is chosen: one
+// that holds all words once tells more than one that repeats some (docs/lab/search.md, "The turn that is shown").
 const heldAdvantage = 3
 
 // turnAdvantage is how many times the best turn's score a path or command needs to be shown instead: a turn tells a
