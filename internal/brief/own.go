@@ -82,7 +82,8 @@ func runningParts(ctx context.Context, w *workspace.Workspace, agent string, e E
 	if i < 0 || len(tail) == 0 {
 		return nil
 	}
-	opt := transcript.Options{File: transcript.File{Path: e.Transcript, NativeID: e.Session}, Roots: w.Repo.Worktrees(), Inside: true}
+	file := transcript.File{Path: e.Transcript, NativeID: e.Session}
+	opt := transcript.Options{File: file, Roots: w.Repo.Worktrees(), Inside: true}
 	doc, err := transcript.Agents()[i].Decode(ctx, bytes.NewReader(tail), opt)
 	if err != nil {
 		return nil
