@@ -150,7 +150,7 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 }
 
 // Successors are what commits became at last by amends and rebases, in the ledger of an address: of those that were
-// rewritten, if a branch, tag or HEAD leads to it.
+// rewritten, but for one that a branch, tag or HEAD leads to while none leads to its successor.
 func Successors(ctx context.Context, index *db.DB, repo *git.Repo, memory history.Memory,
 	shas []string,
 ) (map[attribution.Commit]string, error) {
@@ -159,14 +159,13 @@ func Successors(ctx context.Context, index *db.DB, repo *git.Repo, memory histor
 		return map[attribution.Commit]string{}, err
 	}
 	var ids []git.OID
-	for _, sha := range became {
-		ids = append(ids, git.OID(sha))
+	for was, sha := range became {
+		ids = append(ids, git.OID(was.SHA), git.OID(sha))
 	}
 	missing := repo.MissingObjects(ids)
 	lost, err := history.Unreached(ctx, repo, ids, memory)
-	maps.DeleteFunc(became, func(_ attribution.Commit, sha string) bool {
-		return missing[git.OID(sha)] || lost[git.OID(sha)]
-	})
+	stands := func(sha string) bool { return !missing[git.OID(sha)] && !lost[git.OID(sha)] }
+	maps.DeleteFunc(became, func(was attribution.Commit, sha string) bool { return stands(was.SHA) && !stands(sha) })
 	return became, err
 }
 

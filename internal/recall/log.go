@@ -38,7 +38,7 @@ type LogRequest struct {
 }
 
 // Log reads the latest checkpoints, newest first. One at a commit that was rewritten is told at what became of it: of a
-// range at its commit, else at the last one, if a branch, tag or HEAD reaches that. Of several at one commit by one
+// range at its commit, else at the last one (see commits.Successors). Of several at one commit by one
 // author the latest is told, with the sessions of all.
 func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]result.Checkpoint, error) {
 	if err := checkAgent(ctx, index, req.Agent); err != nil {
