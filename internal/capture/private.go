@@ -3,11 +3,10 @@ package capture
 import (
 	"context"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/command"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -77,7 +76,7 @@ func (c *Capturer) SessionsNamed(ctx context.Context, name string) (out []sessio
 func (g *collector) noteCommands(s transcript.Part) {
 	by := session.NativeRef{Source: s.Source, NativeID: s.NativeID}
 	for _, f := range g.listNoteFolders() {
-		names := func(c session.ToolCall) bool { return leadsTo(c.Cmd, f.Dir, g.Home, g.Repo.Layout().WorkTree) }
+		names := func(c session.ToolCall) bool { return command.LeadsTo(c.Cmd, f.Dir, g.Home, g.Repo.Layout().WorkTree) }
 		if !slices.Contains(g.st.NoteShells[f.Dir], by) && slices.ContainsFunc(s.ToolCalls, names) {
 			if g.st.NoteShells == nil {
 				g.st.NoteShells = map[string][]session.NativeRef{}
@@ -85,40 +84,6 @@ func (g *collector) noteCommands(s transcript.Part) {
 			g.st.NoteShells[f.Dir] = append(g.st.NoteShells[f.Dir], by)
 		}
 	}
-}
-
-// changedTo matches where a command goes.
-var changedTo = lazy.Expr(`(?:^|[\s;&|({])(?:cd|pushd)[ \t]+(?:-[LP][ \t]+|--[ \t]+)?((?:'[^'\n]*'|"[^"\n]*"|[^\s;&|<>()'"])+)`)
-
-// leadsTo reports whether a command that begins in a folder may write to another one: it names that, however it begins
-// (~, $HOME), or goes there, or to a folder above it that is not the home folder or above that.
-func leadsTo(command, folder, home, start string) bool {
-	named := folder
-	if home != "" {
-		named = strings.TrimPrefix(folder, home+"/")
-	}
-	if strings.Contains(command, named) {
-		return true
-	}
-	at := start
-	for _, m := range changedTo.FindAllStringSubmatch(command, -1) {
-		to := strings.NewReplacer(`'`, "", `"`, "", "${HOME}", home, "$HOME", home).Replace(m[1])
-		if tail, ok := strings.CutPrefix(to, "~/"); ok || to == "~" {
-			to = path.Join(home, tail)
-		}
-		if n := strings.IndexAny(to, "$`*?["); n >= 0 { // what stands before it is known
-			to = to[:strings.LastIndexByte(to[:n], '/')+1]
-		}
-		if !path.IsAbs(to) {
-			to = path.Join(at, to)
-		}
-		at = path.Clean(to)
-		isAbove := strings.HasPrefix(folder, at+"/") && !strings.HasPrefix(home+"/", at+"/")
-		if at == folder || isAbove || strings.HasPrefix(at, folder+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // isNotePrivate reports whether a file's notes are not to be sent.

@@ -1,8 +1,8 @@
 // Package command reads command lines of shells, as far as it takes to tell which programs they run.
 //
 // In: a line that an agent ran, perhaps cut. Out: Form, by which two lines are the same attempt, and Program, by which
-// many lines are counted. Both go by one rule of what belongs to a command. Nothing is run or looked up, and no line is
-// an error: what can't be read has no form.
+// many lines are counted: both go by one rule of what belongs to a command. And LeadsTo, which would rather say yes.
+// Nothing is run or looked up, and no line is an error: what can't be read has no form.
 package command
 
 import (

@@ -1,10 +1,14 @@
-package capture
+package command_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/command"
+)
 
 func TestLeadsTo(t *testing.T) {
 	const home, repo, folder = "/home/a", "/home/a/repo", "/home/a/.claude/projects/-home-a-repo/memory"
-	for command, want := range map[string]bool{
+	for line, want := range map[string]bool{
 		"echo x >>~/.claude/projects/-home-a-repo/memory/n.md":          true,
 		"cd ~ && echo x >>.claude/projects/-home-a-repo/memory/n.md":    true,
 		"cd ~/.claude/projects && echo x >>-home-a-repo/memory/n.md":    true,
@@ -23,8 +27,8 @@ func TestLeadsTo(t *testing.T) {
 		"cat ~/.claude/settings.json":                 false,
 		"git log --grep 'cd ~' && echo 'memory/n.md'": false,
 	} {
-		if got := leadsTo(command, folder, home, repo); got != want {
-			t.Errorf("%s: %t", command, got)
+		if got := command.LeadsTo(line, folder, home, repo); got != want {
+			t.Errorf("%s: %t", line, got)
 		}
 	}
 }
