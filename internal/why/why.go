@@ -248,11 +248,29 @@ func (w *answer) explain(ctx context.Context) error {
 				w.addCredit(c, line, s.Commit, len(of))
 			}
 		}
-		if len(unexplained.lines) > 0 {
+		if unexplained = w.withoutBlankRuns(unexplained); len(unexplained.lines) > 0 {
 			w.orphans = append(w.orphans, unexplained)
 		}
 	}
 	return nil
+}
+
+// withoutBlankRuns leaves out of a source lines in a row that are all blank, unless nothing else is asked about.
+func (w *answer) withoutBlankRuns(s source) source {
+	saysSomething := func(text string) bool { return !history.IsBlank(text) }
+	if !slices.ContainsFunc(w.blame.Text, saysSomething) {
+		return s
+	}
+	out, next := source{Origin: s.Origin}, 0
+	for _, r := range session.RangesOf(s.lines) {
+		n := r[1] - r[0] + 1
+		if slices.ContainsFunc(w.blame.Text[r[0]:r[1]+1], saysSomething) {
+			out.lines = append(out.lines, s.lines[next:next+n]...)
+			out.at = append(out.at, s.at[next:next+n]...)
+		}
+		next += n
+	}
+	return out
 }
 
 // addCredit says that a session explains a line, as one of several.

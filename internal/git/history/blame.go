@@ -125,7 +125,7 @@ func BlameFiles(ctx context.Context, r *git.Repo, commit git.OID, files []string
 			if len(lines) > 0 {
 				found, err := b.run(ctx, nil, []string{string(commit)}, one.file, nil, nil)
 				for i := 0; i < len(lines) && err == nil; i++ {
-					if !isBlank(lines[i]) {
+					if !IsBlank(lines[i]) {
 						one.origins = append(one.origins, found[i+1])
 					}
 				}

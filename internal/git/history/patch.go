@@ -79,7 +79,7 @@ func (p FilePatch) Brought() (out []int) {
 	added := p.Added()
 	for l := range strings.Lines(p.Text) {
 		if strings.HasPrefix(l, "+") {
-			if !isBlank(l[1:]) {
+			if !IsBlank(l[1:]) {
 				out = append(out, added[0])
 			}
 			added = added[1:]
@@ -88,8 +88,8 @@ func (p FilePatch) Brought() (out []int) {
 	return out
 }
 
-// isBlank reports whether a line is white space: who wrote it can't be told, and so nobody counts it.
-func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+// IsBlank reports whether a line is white space: who wrote it can't be told, and so nobody counts it.
+func IsBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // Added are the lines that a patch brings, as numbered in the file after it.
 func (p FilePatch) Added() (out []int) {
