@@ -11,8 +11,8 @@ import (
 var changedTo = lazy.Expr(`(?:^|[\s;&|({])(?:cd|pushd)[ \t]+(?:-[LP][ \t]+|--[ \t]+)?` +
 	`((?:'[^'\n]*'|"[^"\n]*"|[^\s;&|<>()'"])+)`)
 
-// LeadsTo reports whether a command line that begins in a folder may write to another one: it names that, however it begins
-// (~, $HOME), or goes there, or to a folder above it that is not the home folder or above that.
+// LeadsTo reports whether a command line that begins in a folder may write to another one: it names that, however it
+// begins (~, $HOME), or goes there, or to a folder above it that is not the home folder or above that.
 func LeadsTo(line, folder, home, start string) bool {
 	named := folder
 	if home != "" {
