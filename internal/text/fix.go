@@ -58,8 +58,8 @@ func (p *page) writeMended(m result.Mended) {
 	if m.Said != "" {
 		p.writeLine("  ", "    ", span{text: "said: ", style: cyan}, printableSpan(unstyled, m.Said))
 	}
-	if m.Address != "" {
-		p.writeLine("  ", "    ", span{text: "read on: "}, unbrokenSpan(cyan, "git rekal query --session "+m.Address))
+	if id, turn, ok := strings.Cut(m.Address, ":"); ok {
+		p.writeLine("  ", "    ", unbrokenSpan(cyan, "git rekal show "+p.id(id)+":"+turn))
 	}
 }
 
