@@ -98,18 +98,16 @@ func (all Revisions) Commits() []Commit {
 
 // Starts are, for each commit of the sets, the one of its set that is in this clone: for such a one itself.
 func (all Revisions) Starts() map[Commit]string {
-	out := map[Commit]string{}
+	out, isStart := map[Commit]string{}, map[string]bool{}
+	for _, a := range all {
+		isStart[a.SHAPrefix] = a.Maker.Here
+	}
 	for _, a := range slices.Backward(all) {
 		for c := range a.strongest {
-			if a.Maker.Here {
-				out[c] = a.SHAPrefix
-			}
-		}
-	}
-	for _, a := range all {
-		for c := range out {
-			if c.SHA == a.SHAPrefix {
+			if isStart[c.SHA] {
 				out[c] = c.SHA
+			} else if a.Maker.Here {
+				out[c] = a.SHAPrefix
 			}
 		}
 	}
