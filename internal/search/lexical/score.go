@@ -57,8 +57,8 @@ type Match struct {
 	Exact bool        // an exact term was found whole
 	Like  bool        // a word was found that is like one of the question
 	Near  bool        // two neighbours of the question stand together
-	// 0 to 1: the share of the weight of the question's words that it holds, without function words and those that stand
-	// nowhere; 0 where these are most
+	// 0 to 1: the share of the weight of the question's words that it holds, without function words and those that
+	// stand nowhere; 0 where these are most
 	Held float64
 }
 
