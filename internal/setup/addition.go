@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -145,7 +146,11 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	if err != nil {
 		return fmt.Errorf("setup: read %s: %w", l.pathForUser(path), err)
 	}
-	rest := withoutSections(text, all)
+	rest := text
+	for _, p := range slices.Backward(made.pieces[path]) {
+		rest = p.cut(rest)
+	}
+	rest = withoutSections(rest, all)
 	switch {
 	case bytes.Equal(rest, text):
 	case made.has(path) && isEmptyConfig(rest):

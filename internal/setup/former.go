@@ -96,7 +96,7 @@ func moveRecord(former, rekalDir string) error {
 	if err != nil || text == nil || exists(filepath.Join(rekalDir, recordFile)) {
 		return err
 	}
-	moved := &record{layout: Layout{RekalDir: rekalDir}}
+	moved := &record{layout: Layout{RekalDir: rekalDir}, pieces: map[string][]piece{}}
 	moved.parse(string(text), former)
 	return moved.write()
 }

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,11 +27,30 @@ type record struct {
 	layout  Layout
 	paths   []string
 	addedTo []string
+	pieces  map[string][]piece // of a file, what former versions added, in that order
+}
+
+// piece is a text, and the offset where it was put.
+type piece struct {
+	At   int    `json:"at"`
+	Text string `json:"text"`
+}
+
+// cut takes the piece out of a text: from where it was put, else from where it stands now.
+func (p piece) cut(text []byte) []byte {
+	at := p.At
+	if at < 0 || at > len(text) || !bytes.HasPrefix(text[at:], []byte(p.Text)) {
+		at = bytes.Index(text, []byte(p.Text))
+	}
+	if at < 0 {
+		return text
+	}
+	return slices.Concat(text[:at], text[at+len(p.Text):])
 }
 
 const (
 	recordFile = "made"
-	addedMark  = "\tadded" // earlier builds wrote here what was added
+	addedMark  = "\tadded" // former versions had pieces there, as JSON
 )
 
 func (r *record) file() string { return filepath.Join(r.layout.RekalDir, recordFile) }
@@ -39,7 +60,7 @@ func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
 func readRecord(l Layout) (*record, error) {
-	r := &record{layout: l}
+	r := &record{layout: l, pieces: map[string][]piece{}}
 	text, err := os.ReadFile(r.file())
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
@@ -64,12 +85,18 @@ func readRecord(l Layout) (*record, error) {
 // parse takes the lines of a record that lies in a folder.
 func (r *record) parse(text, dir string) {
 	for line := range strings.Lines(text) {
-		name, _, added := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		name, what, added := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if !added {
 			r.paths = append(r.paths, path)
-		} else if !slices.Contains(r.addedTo, path) {
+			continue
+		}
+		if !slices.Contains(r.addedTo, path) {
 			r.addedTo = append(r.addedTo, path)
+		}
+		var p piece
+		if json.Unmarshal([]byte(what), &p) == nil && strings.Contains(p.Text, serverName) {
+			r.pieces[path] = append(r.pieces[path], p)
 		}
 	}
 }
@@ -153,7 +180,13 @@ func (r *record) write() error {
 		list(path, "")
 	}
 	for _, path := range r.addedTo {
-		list(path, addedMark)
+		for _, p := range r.pieces[path] {
+			quoted, _ := json.Marshal(p) // it can be
+			list(path, "\t"+string(quoted))
+		}
+		if r.pieces[path] == nil {
+			list(path, addedMark)
+		}
 	}
 	if old, err := os.ReadFile(r.file()); err == nil && string(old) == b.String() {
 		return nil

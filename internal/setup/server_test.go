@@ -1,7 +1,9 @@
 package setup_test
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -166,5 +168,35 @@ func TestServerInAPipe(t *testing.T) {
 	}
 	if hints := strings.Join(report.Hints, "\n"); !strings.Contains(hints, ".mcp.json is no file") {
 		t.Errorf("hints %q", hints)
+	}
+}
+
+// TestAddedByAFormerVersion: what a former version added in several lines, and noted in its record, comes out to the
+// byte, also where somebody wrote something before it since, and another init ran.
+func TestAddedByAFormerVersion(t *testing.T) {
+	const (
+		path, before = ".claude/settings.local.json", "{\"a\": 1, \"hooks\": {\n  }}\n"
+		prompts      = "\n    \"UserPromptSubmit\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"git-rekal brief --hook claude-code || exit 0\", \"timeout\": 5}]}\n    ]"
+		start        = "\n    \"SessionStart\": [\n      {\"matcher\": \"startup|resume|clear|compact\", \"hooks\": [{\"type\": \"command\", \"command\": \"git-rekal brief --hook claude-code || exit 0\", \"timeout\": 5}]}\n    ],"
+	)
+	for _, edited := range []string{"", "\n"} {
+		r := newRepo(t, "work")
+		l := r.layout()
+		install(t, l)
+		made := r.read(filepath.Join(l.RekalDir, "made"))
+		for _, text := range []string{prompts, start} {
+			quoted, err := json.Marshal(map[string]any{"at": strings.Index(before, "{\n") + 1, "text": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made += "../../" + path + "\t" + string(quoted) + "\n"
+		}
+		r.write(filepath.Join(l.RekalDir, "made"), made, 0o600)
+		r.write(r.at(path), edited+strings.Replace(before, "{\n", "{"+start+prompts+"\n", 1), 0o644)
+		install(t, l)
+		remove(t, l)
+		if got := r.read(r.at(path)); got != edited+before {
+			t.Errorf("%q\nwant\n%q", got, edited+before)
+		}
 	}
 }
