@@ -32,9 +32,9 @@ type section interface {
 	// add puts the section into a text, and leaves every other byte. A text that has it stays as it is. An empty text may
 	// be a file that is not there.
 	add(text []byte) (more []byte, err error)
-	// remove brings back the text of before add; what somebody has formatted anew since, it finds by its meaning. at is
-	// where the section stood, -1 if it is not there, or was edited.
-	remove(text []byte) (rest []byte, at int)
+	// remove brings back the text of before add; what somebody has formatted anew since, or a former version added, it
+	// finds by its meaning. at is where the section stood, -1 if it is not there, or was edited.
+	remove(text []byte, former bool) (rest []byte, at int)
 	// find reports whether a text has an entry with our name, and what is wrong with that entry; "" if it does what ours
 	// does.
 	find(text []byte) (present bool, problem string)
@@ -150,7 +150,7 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	for _, p := range slices.Backward(made.pieces[path]) {
 		rest = p.cut(rest)
 	}
-	rest = withoutSections(rest, all)
+	rest = withoutSections(rest, all, !slices.Contains(made.addedTo, path))
 	switch {
 	case bytes.Equal(rest, text):
 	case made.has(path) && isEmptyConfig(rest):
@@ -176,12 +176,12 @@ func removeAdditions(l Layout, path string, made *record, r *Report) error {
 
 // withoutSections takes all sections out of a text, that before the others first: each was put before those that were
 // there.
-func withoutSections(text []byte, all []addition) []byte {
+func withoutSections(text []byte, all []addition, former bool) []byte {
 	for {
 		first, rest := -1, text
 		for _, a := range all {
 			for _, s := range a.sections {
-				if without, at := s.remove(text); at >= 0 && (first < 0 || at < first) {
+				if without, at := s.remove(text, former); at >= 0 && (first < 0 || at < first) {
 					first, rest = at, without
 				}
 			}

@@ -42,7 +42,7 @@ func FuzzAddition(f *testing.F) {
 				first := addition{sections: a.sections[i:]}
 				begun, _ := first.addTo([]byte(text))
 				both, err := a.addTo(begun)
-				if rest := withoutSections(both, []addition{a}); err != nil || string(rest) != text {
+				if rest := withoutSections(both, []addition{a}, false); err != nil || string(rest) != text {
 					t.Fatalf("%s: %q came back as %q from %q, %v", a.path, text, rest, both, err)
 				}
 			}
@@ -50,7 +50,7 @@ func FuzzAddition(f *testing.F) {
 				doc.Format()
 				more = doc.Pack()
 			}
-			more = withoutSections(more, []addition{a})
+			more = withoutSections(more, []addition{a}, false)
 			if is, _ := a.has(more); is {
 				t.Fatalf("%s: %q left %q", a.path, text, more)
 			}

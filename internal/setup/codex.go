@@ -50,7 +50,7 @@ func (s codexServer) add(text []byte) (more []byte, err error) {
 	return more, nil
 }
 
-func (s codexServer) remove(text []byte) (rest []byte, at int) {
+func (s codexServer) remove(text []byte, _ bool) (rest []byte, at int) {
 	if servers, err := s.parseServers(text); err != nil || !s.isOurs(servers) {
 		return text, -1
 	}

@@ -145,7 +145,7 @@ func (v jsonValue) existing(text []byte) *jsonMember {
 
 // remove leaves the objects and lists that were there before, if our value stands as add wrote it. Of what somebody has
 // formatted anew, it takes out all that would be left empty.
-func (v jsonValue) remove(text []byte) (rest []byte, at int) {
+func (v jsonValue) remove(text []byte, former bool) (rest []byte, at int) {
 	var ours any
 	found := v.existing(text)
 	if found == nil || json.Unmarshal([]byte(v.value), &ours) != nil ||
@@ -154,7 +154,7 @@ func (v jsonValue) remove(text []byte) (rest []byte, at int) {
 	}
 	body, outer, i := withoutBOM(text), found.outer, found.i
 	mark := text[:len(text)-len(body)]
-	asWritten := string(body[found.from:found.value.EndOffset]) == v.textAtDepth(len(v.path))
+	asWritten := !former && string(body[found.from:found.value.EndOffset]) == v.textAtDepth(len(v.path))
 	for depth := len(v.path); ; depth-- {
 		all := membersOf(outer[depth])
 		if len(all) > 1 || asWritten && len(all[0].before) > 0 || depth == 0 && !asWritten {

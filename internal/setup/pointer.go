@@ -39,7 +39,7 @@ func (p pointer) add(text []byte) (more []byte, err error) {
 	return appendLines(text, pointerLines), nil
 }
 
-func (pointer) remove(text []byte) (rest []byte, at int) { return cutLines(text, pointerLines) }
+func (pointer) remove(text []byte, _ bool) (rest []byte, at int) { return cutLines(text, pointerLines) }
 
 // appendLines appends lines to a text, whose last line may have no end.
 func appendLines(text []byte, lines string) []byte {

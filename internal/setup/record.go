@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,15 +88,13 @@ func (r *record) parse(text, dir string) {
 	for line := range strings.Lines(text) {
 		name, what, added := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if !added {
-			r.paths = append(r.paths, path)
-			continue
-		}
-		if !slices.Contains(r.addedTo, path) {
-			r.addedTo = append(r.addedTo, path)
-		}
 		var p piece
-		if json.Unmarshal([]byte(what), &p) == nil && strings.Contains(p.Text, serverName) {
+		switch {
+		case !added:
+			r.paths = append(r.paths, path)
+		case "\t"+what == addedMark:
+			r.addedTo = append(r.addedTo, path)
+		case json.Unmarshal([]byte(what), &p) == nil && strings.Contains(p.Text, serverName):
 			r.pieces[path] = append(r.pieces[path], p)
 		}
 	}
@@ -179,14 +178,14 @@ func (r *record) write() error {
 	for _, path := range r.paths {
 		list(path, "")
 	}
-	for _, path := range r.addedTo {
+	for _, path := range slices.Sorted(maps.Keys(r.pieces)) {
 		for _, p := range r.pieces[path] {
 			quoted, _ := json.Marshal(p) // it can be
 			list(path, "\t"+string(quoted))
 		}
-		if r.pieces[path] == nil {
-			list(path, addedMark)
-		}
+	}
+	for _, path := range r.addedTo {
+		list(path, addedMark)
 	}
 	if old, err := os.ReadFile(r.file()); err == nil && string(old) == b.String() {
 		return nil
@@ -200,7 +199,10 @@ func (r *record) write() error {
 // remove takes out what was added, deletes the listed skills that nobody edited, then what has become empty.
 func (r *record) remove(rep *Report) error {
 	var errs []error
-	for _, path := range r.addedTo {
+	// the first version listed paths alone
+	touched := slices.Concat(r.addedTo, slices.Collect(maps.Keys(r.pieces)), r.paths)
+	slices.Sort(touched)
+	for _, path := range slices.Compact(touched) {
 		errs = append(errs, removeAdditions(r.layout, path, r, rep))
 	}
 	for _, p := range slices.Backward(r.paths) {
