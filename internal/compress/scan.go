@@ -1,6 +1,9 @@
 package compress
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // scanned is what one pass over a line tells.
 type scanned struct {
@@ -66,9 +69,9 @@ func isChecksum(text string) bool {
 	return false
 }
 
-// vocabulary is words: those of an instruction and those of trouble, by hash.
+// vocabulary is words: those of an instruction and those of trouble.
 type vocabulary struct {
-	hash     map[uint64]string
+	says     map[string]signal
 	sizes    [256]uint64 // by first letter: a bit for each size in bytes of such words; the last for all longer ones
 	hasAsked bool        // the instruction has words
 }
@@ -78,54 +81,38 @@ const fillerWords = " the and for with only show from what which that this are w
 
 // newVocabulary reads an instruction: its words of three letters and more.
 func newVocabulary(instruction string) (w vocabulary) {
-	w.hash = map[uint64]string{}
-	for word := range signalWords {
-		w.put(word)
+	w.says = map[string]signal{}
+	for word, says := range signalWords {
+		w.put(word, says)
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(instruction), func(r rune) bool {
 		return r < 0x80 && !wordByte(byte(r))
 	}) {
 		if len(word) > 2 && !strings.Contains(fillerWords, " "+word+" ") {
-			w.put(word)
+			w.put(word, cmp.Or(signalWords[word], saysAsked))
 			w.hasAsked = true
 		}
 	}
 	return w
 }
 
-func (w *vocabulary) put(word string) {
-	w.hash[foldedHash(word)] = word
+func (w *vocabulary) put(word string, says signal) {
+	w.says[word] = says
 	w.sizes[word[0]|0x20] |= 1 << min(len(word), 63)
 }
 
-// signalOf is what a word means; the table decides, all else is what was asked for.
+// signalOf is what a word means.
 func (w *vocabulary) signalOf(word string) signal {
 	if w.sizes[word[0]|0x20]>>min(len(word), 63)&1 == 0 {
 		return 0
 	}
-	known, ok := w.hash[foldedHash(word)]
-	if !ok || !strings.EqualFold(known, word) {
-		return 0
-	}
-	if s, ok := signalWords[known]; ok {
-		return s
-	}
-	return saysAsked
+	return w.says[strings.ToLower(word)]
 }
 
 const (
 	hashStart = 14695981039346656037 // of FNV-1a
 	hashPrime = 1099511628211
 )
-
-// foldedHash is FNV-1a of a word in any case.
-func foldedHash(word string) uint64 {
-	h := uint64(hashStart)
-	for i := range len(word) {
-		h = (h ^ uint64(word[i]|0x20)) * hashPrime
-	}
-	return h
-}
 
 // mixText takes a text into a hash, eight bytes at a time; the last eight may overlap those before.
 func mixText(h uint64, text string) uint64 {
