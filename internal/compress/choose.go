@@ -298,8 +298,8 @@ func (k *keeper) writeGap(b *strings.Builder, from, to, mute int) {
 			most.n = n
 		}
 	}
-	if like := commonBeginning(most.text); most.n >= leastAlike && 2*most.n > to-from && like != "" {
-		fmt.Fprintf(b, " like %q", like)
+	if most.n >= leastAlike && 2*most.n > to-from && most.text != "" {
+		fmt.Fprintf(b, " like %q", most.text)
 	}
 	b.WriteByte('\n')
 }

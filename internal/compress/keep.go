@@ -10,7 +10,7 @@ const (
 	maxGroups   = 2000
 	maxBytes    = 512 << 10 // of all lines together
 	maxDetails  = 40        // lines that explain one head
-	maxRuns     = 64
+	maxRuns     = 5000
 	headLines   = 5
 	tailLines   = 10
 	maxAsked    = 200 // lines that speak of the instruction
@@ -60,7 +60,7 @@ type foldedLine struct {
 // similarRun is lines of one shape that follow each other.
 type similarRun struct {
 	from, n int
-	text    string // the first
+	text    string // the first; of one that ended, what commonBeginning leaves of it
 	shape   uint64
 }
 
@@ -83,7 +83,7 @@ type keeper struct {
 	tests      bool // a tool of tests gave a sum
 	overBudget bool // not everything that matters fits
 	now        similarRun
-	runs       []similarRun // the longest
+	runs       []similarRun // that ended
 }
 
 func newKeeper() keeper { return keeper{byForm: map[uint64]*group{}} }
@@ -144,24 +144,11 @@ func (k *keeper) keepEndsAndRuns(e entry, s scanned) {
 	k.now = similarRun{e.seq, 1, e.text, s.shape}
 }
 
-// endRun keeps a run if it is one of the longest.
+// endRun keeps what the lines of a run are like, if there are enough of them.
 func (k *keeper) endRun() {
-	if k.now.n < 3 || k.now.text == "" {
-		return
-	}
-	k.now.text = strings.Clone(k.now.text)
-	if len(k.runs) < maxRuns {
+	if k.now.n >= leastAlike && len(k.runs) < maxRuns {
+		k.now.text = strings.Clone(commonBeginning(k.now.text))
 		k.runs = append(k.runs, k.now)
-		return
-	}
-	least := 0
-	for i, r := range k.runs {
-		if r.n < k.runs[least].n {
-			least = i
-		}
-	}
-	if k.runs[least].n < k.now.n {
-		k.runs[least] = k.now
 	}
 }
 
