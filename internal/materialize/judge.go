@@ -53,19 +53,20 @@ func (m *Materializer) judgeSignatures(ctx context.Context, keys string, sameFor
 		return err == nil, err
 	}
 	all = true
-	before := verdictsOf(known)
-	rows := map[[2]string]db.SignatureRow{}
+	before, rows := map[git.OID]git.Verdict{}, map[[2]string]db.SignatureRow{}
+	for _, r := range known {
+		before[git.OID(r.Commit)] = git.Verdict{Letter: r.Letter, Signer: r.Signer}
+	}
 	for _, h := range heads {
 		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h,
 			func(ctx context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-				said := before.of(ids)
-				ids = slices.DeleteFunc(ids, func(id git.OID) bool { return said[id] != git.Verdict{} })
+				ids = slices.DeleteFunc(ids, func(id git.OID) bool { return before[id] != git.Verdict{} })
 				all = all && len(ids) <= limit
 				ids = ids[max(0, len(ids)-limit):]
 				limit -= len(ids)
 				more, err := m.Repo.Verdicts(ctx, ids, sameForKey)
-				maps.Copy(said, more)
-				return said, err
+				maps.Copy(before, more)
+				return before, err
 			})
 		if ctx.Err() != nil {
 			return false, err
@@ -161,17 +162,17 @@ func (m *Materializer) ForeignCommits(ctx context.Context, ref, keys string) (ou
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	before := verdictsOf(known)
 	for _, h := range heads {
 		if h.Ref != ref {
 			continue
 		}
-		judged, err := ledger.JudgeSignatures(ctx, m.Repo, h,
-			func(_ context.Context, ids []git.OID) (map[git.OID]git.Verdict, error) {
-				return before.of(ids), nil
-			})
-		if err != nil {
-			return nil, err
+		judged := map[git.OID]ledger.Judgement{}
+		for _, r := range known {
+			if r.Email == address(h.Email) {
+				judged[git.OID(r.Commit)] = ledger.Judgement{
+					Verdict: git.Verdict{Letter: r.Letter, Signer: r.Signer}, Trust: r.Trust,
+				}
+			}
 		}
 		ids, err := ledger.Foreign(ctx, m.Repo, h, judged)
 		if err != nil {
@@ -182,26 +183,4 @@ func (m *Materializer) ForeignCommits(ctx context.Context, ref, keys string) (ou
 		}
 	}
 	return out, nil
-}
-
-// verdicts are what git said of signed commits.
-type verdicts map[git.OID]git.Verdict
-
-func verdictsOf(rows []db.SignatureRow) verdicts {
-	out := make(verdicts, len(rows))
-	for _, r := range rows {
-		out[git.OID(r.Commit)] = git.Verdict{Letter: r.Letter, Signer: r.Signer}
-	}
-	return out
-}
-
-// of is the part of them that is of some commits.
-func (v verdicts) of(ids []git.OID) map[git.OID]git.Verdict {
-	out := map[git.OID]git.Verdict{}
-	for _, id := range ids {
-		if said, ok := v[id]; ok {
-			out[id] = said
-		}
-	}
-	return out
 }
