@@ -209,11 +209,12 @@ func itemsToMark(ctx context.Context, data *materialize.Reader, a workspace.Auth
 	if err != nil {
 		return out, nil, err
 	}
+	all, err := data.Marks(ctx)
+	if err != nil {
+		return out, nil, err
+	}
 	for _, id := range ids {
-		said, err := data.Marks(ctx, id)
-		if err != nil {
-			return out, nil, err
-		}
+		said := all[id]
 		if said.Purged() == purge {
 			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", id, whyNotMarked(purge)))
 			continue

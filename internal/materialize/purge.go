@@ -101,13 +101,11 @@ func (m *Materializer) Purged(ctx context.Context) ([]string, error) {
 	return ids, errors.Join(err, r.Close())
 }
 
-// Marks are the marks of a session or memory that count here.
-func (r *Reader) Marks(ctx context.Context, id string) (session.Marks, error) {
+// Marks are the marks that count here, by the session or memory that they mark.
+func (r *Reader) Marks(ctx context.Context) (map[string]session.Marks, error) {
 	said, err := readClaims(ctx, r.DB, nil)
 	if err != nil {
-		return session.Marks{}, err
+		return nil, err
 	}
-	own := r.cursor
-	all, err := countingMarks(ctx, r.DB, newClaims(said, own), own)
-	return all[id], err
+	return countingMarks(ctx, r.DB, newClaims(said, r.cursor), r.cursor)
 }
