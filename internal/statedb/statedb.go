@@ -74,16 +74,10 @@ func Read(ctx context.Context, dir string, ask func(db.Querier) error) error {
 	return err
 }
 
-// Change changes the database of a folder in one transaction. With a new one goes what versions before 0.2 kept in
-// files.
+// Change changes the database of a folder in one transaction.
 func Change(ctx context.Context, dir string, do func(context.Context, *db.Tx) error) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
-		if err := removeFormer(dir); err != nil {
-			return fmt.Errorf("state: %w", err)
-		}
 	}
 	return open(ctx, dir, func(d *db.DB) error { return d.Change(ctx, do) })
 }
@@ -120,16 +114,6 @@ func once(ctx context.Context, dir string, use func(*db.DB) error) error {
 
 func isDamaged(err error) bool {
 	return errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) && !errors.Is(err, db.ErrNewer)
-}
-
-func removeFormer(dir string) (err error) {
-	for _, pattern := range []string{"capture.cache*", "edits", "fetched*", "hooks-told", "lines*", "records/progress-*"} {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // it is a pattern
-		for _, path := range found {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
-	}
-	return err
 }
 
 // remove removes the database of a folder, with its log.
