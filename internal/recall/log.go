@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
@@ -149,13 +150,20 @@ func atSuccessors(ctx context.Context, index *db.DB, repo *git.Repo, memory hist
 		return nil, err
 	}
 	maps.Copy(became, asked.Starts())
-	out, at := []result.Checkpoint{}, map[attribution.Commit]int{}
-	for _, cp := range all {
+	for i, cp := range all {
 		of := attribution.Commit{Email: strings.ToLower(cp.Author), SHA: cp.Commit}
 		if now := cmp.Or(became[of], became[attribution.Commit{SHA: cp.Commit}]); now != cp.Commit {
-			cp.Became = now
+			all[i].Became = now
 		}
-		of.SHA = cp.Code()
+	}
+	if asked == nil {
+		if err := moveLost(ctx, index, repo, memory, all); err != nil {
+			return nil, err
+		}
+	}
+	out, at := []result.Checkpoint{}, map[attribution.Commit]int{}
+	for _, cp := range all {
+		of := attribution.Commit{Email: strings.ToLower(cp.Author), SHA: cp.Code()}
 		if n, ok := at[of]; ok && of.SHA != session.ZeroSHA {
 			out[n].AddSessions(cp.Sessions)
 			continue
@@ -163,6 +171,62 @@ func atSuccessors(ctx context.Context, index *db.DB, repo *git.Repo, memory hist
 		at[of], out = len(out), append(out, cp)
 	}
 	return out, nil
+}
+
+// moveLost tells checkpoints at commits that no branch, tag or HEAD reaches, or that are not here, at the next commit
+// that took lines of one of their sessions without a checkpoint of its own: a squash on a server did so.
+func moveLost(ctx context.Context, index *db.DB, repo *git.Repo, memory history.Memory,
+	all []result.Checkpoint,
+) error {
+	var shas, sessions []string
+	for _, cp := range all {
+		shas = append(shas, cp.Code())
+		for _, s := range cp.Sessions {
+			sessions = append(sessions, s.ID)
+		}
+	}
+	lost, err := lostOf(ctx, repo, memory, shas)
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	ties, err := index.TiesOfSessions(ctx, sessions)
+	if err != nil {
+		return err
+	}
+	var taken []string
+	for id, of := range ties {
+		ties[id] = slices.DeleteFunc(of, func(t attribution.Tie) bool { return !strings.HasSuffix(t.Checkpoint, ":"+t.SHA) })
+		for _, t := range ties[id] {
+			taken = append(taken, t.SHA)
+		}
+	}
+	lostToo, err := lostOf(ctx, repo, memory, taken)
+	for i, cp := range all {
+		for _, s := range cp.Sessions {
+			for _, t := range ties[s.ID] { // the latest first
+				if lost[git.OID(cp.Code())] && !lostToo[git.OID(t.SHA)] && result.Time(t.TS) >= cp.TS &&
+					strings.EqualFold(t.Email, cp.Author) {
+					all[i].Became = t.SHA
+				}
+			}
+		}
+	}
+	return err
+}
+
+// lostOf are those of some commits that are not here, or to which no branch, tag or HEAD leads.
+func lostOf(ctx context.Context, repo *git.Repo, memory history.Memory, shas []string) (map[git.OID]bool, error) {
+	var ids []git.OID
+	for _, sha := range shas {
+		if sha != session.ZeroSHA {
+			ids = append(ids, git.OID(sha))
+		}
+	}
+	out := map[git.OID]bool{}
+	unreached, err := history.Unreached(ctx, repo, ids, memory)
+	maps.Copy(out, unreached)
+	maps.Copy(out, repo.MissingObjects(ids))
+	return out, err
 }
 
 // ErrOperand is a word that is neither a revision nor a file.
