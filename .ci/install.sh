@@ -44,7 +44,7 @@ cd "${file%.tar.gz}"
 former=$("$prefix/bin/git-rekal" version 2>/dev/null || :)
 # Each file takes its place by a rename: a program that runs, as a server of an editor does, can't be written over.
 find . -type d | while IFS= read -r name; do
-	mkdir -p "$prefix/$name"
+	mkdir -p "$prefix/$name" 2>/dev/null || exit 1
 done || die "$prefix can't be written: nothing was installed"
 find . -type f | while IFS= read -r name; do
 	cp -p "$name" "$prefix/$name.new" && mv -f "$prefix/$name.new" "$prefix/$name" || exit 1
