@@ -168,7 +168,8 @@ ollama: build
 install: libgit2 build install-files
 	@command -v git-rekal >/dev/null || echo 'note: $(PREFIX)/bin is not on PATH' >&2
 
-# What is installed, from what is built.
+# What is installed, from what is built; what is built for another system is started by an emulator.
+started = $(if $(CROSS),qemu-$(firstword $(subst -, ,$(CROSS)))-static -L /usr/$(CROSS) )bin/git-rekal
 install-files:
 	@install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' libexec/git-rekal' share/man/man1' share/bash-completion/completions' \
 		share/zsh/site-functions' share/fish/vendor_conf.d')
@@ -176,9 +177,9 @@ install-files:
 	@install -m 755 bin/git-rekal-full '$(DESTDIR)$(PREFIX)/libexec/git-rekal/git-rekal-full'
 	@install -m 644 bin/minilm.bin '$(DESTDIR)$(PREFIX)/libexec/git-rekal/minilm.bin'
 	@install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
-	@bin/git-rekal completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
-	@bin/git-rekal completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
-	@bin/git-rekal completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
+	@$(started) completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
+	@$(started) completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
+	@$(started) completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
 	@echo 'installed git-rekal in $(DESTDIR)$(PREFIX)/bin, the other program and the model in $(DESTDIR)$(PREFIX)/libexec/git-rekal,'
 	@echo 'manual pages and completion of bash, zsh and fish in $(DESTDIR)$(PREFIX)/share'
 
