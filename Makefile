@@ -74,7 +74,7 @@ test-long: libgit2
 	@$(memory) $(gotest) -timeout 30m -run '^TestLong' $(call packages,'func TestLong')
 	@export GIT_DEFAULT_HASH=sha256; $(gotest) ./internal/git/worktree ./internal/git/history
 
-test-nightly: libgit2 torture team hook-managers fuzz
+test-nightly: libgit2 torture team hook-managers fuzz engines agents
 	@export GIT_DEFAULT_HASH=sha256; $(gotest) -race -timeout 1h ./internal/git/worktree ./internal/git/history && \
 		$(gotest) -race -timeout 1h -run 'Concurrent|Batches' ./internal/ledger ./internal/materialize
 	@export REKAL_ARRIVALS=10; $(gotest) -timeout 3h -run '^Test(Night|LongEveryArrival)' $(call packages,'func TestNight')
