@@ -180,6 +180,30 @@ func TestChangesInAPartialClone(t *testing.T) {
 	harness.Equal(t, "changes", want, after(repos.Must(p.Open("r").Changes(p.Rev("r", "HEAD")))(t)))
 }
 
+// TestRenamesBesideALostFile: where git can't read one file, what became of others is told all the same.
+func TestRenamesBesideALostFile(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	p.Add("r", "two", "lost", repos.Long())
+	p.Add("r", "three", "kept", repos.Long()+"kept\n")
+	p.Git("r", "mv", "lost", "lost2")
+	p.Add("r", "four", "lost2", repos.Long()+"edited\n")
+	p.Git("r", "mv", "kept", "kept2")
+	p.Add("r", "five", "kept2", repos.Long()+"kept\nedited\n")
+	lost := string(p.Rev("r", "HEAD:lost2"))
+	for _, file := range []string{"r/lost2", "r/.git/objects/" + lost[:2] + "/" + lost[2:]} { // git reads either
+		if err := os.Remove(p.At(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pairs []git.TreePair
+	for _, to := range []string{"HEAD~1", "HEAD"} {
+		pairs = append(pairs, git.TreePair{p.Rev("r", to+"~1^{tree}"), p.Rev("r", to+"^{tree}")})
+	}
+	want := map[git.TreePair]map[string]string{pairs[1]: {"kept": "kept2"}}
+	harness.Equal(t, "renames", want, p.Open("r").Renames(pairs...))
+}
+
 // TestLongChangesOfVeryManyFiles: above the limit some renames are left undetected, and no file
 // is left out or named twice.
 func TestLongChangesOfVeryManyFiles(t *testing.T) {

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -29,15 +30,27 @@ func mayRename(changes []Change) bool {
 }
 
 func (r *Repo) askRenames(pairs []TreePair) map[TreePair]map[string]string {
-	if len(pairs) == 0 {
+	if len(pairs) == 0 || r.ctx.Err() != nil {
 		return nil
 	}
 	var asked strings.Builder
 	for _, p := range pairs {
 		fmt.Fprintln(&asked, p[0], p[1])
 	}
-	out, _ := r.compareTrees(r.ctx, asked.String(), "diff-tree", "-r", "--diff-filter=R", "--name-status", "--stdin")
-	return parseRenames(out)
+	args := []string{"diff-tree", "-r", "--diff-filter=R", "--name-status", "--stdin"}
+	if len(pairs) == 1 {
+		out, _ := r.compareTrees(r.ctx, asked.String(), args...)
+		return parseRenames(out)
+	}
+	out, err := r.compareTreesBy(r.ctx, alike, asked.String(), args...)
+	if err == nil {
+		return parseRenames(out)
+	}
+	found := map[TreePair]map[string]string{} // git ends at the first file that it can't read
+	for _, half := range [][]TreePair{pairs[:len(pairs)/2], pairs[len(pairs)/2:]} {
+		maps.Copy(found, r.askRenames(half))
+	}
+	return found
 }
 
 // RenamesTold are the renames, by former names, that a git command tells which compares the working tree or the index
@@ -54,14 +67,16 @@ const alike = "-M40%"
 // compareTrees is what git prints that compares trees, with renames. Where it can't read a file, because that is not in
 // this clone, only files of the same content are renames.
 func (r *Repo) compareTrees(ctx context.Context, input string, args ...string) (out string, err error) {
-	for _, renames := range []string{alike, "-M100%"} {
-		cmd := withoutFetching(r.Command(ctx, append(slices.Clone(args), "-z", "-l1000", renames)...))
-		cmd.Stdin = strings.NewReader(input)
-		if out, err = runGit(ctx, cmd, lastLine); err == nil || ctx.Err() != nil {
-			return out, err
-		}
+	if out, err = r.compareTreesBy(ctx, alike, input, args...); err == nil || ctx.Err() != nil {
+		return out, err
 	}
-	return "", err
+	return r.compareTreesBy(ctx, "-M100%", input, args...)
+}
+
+func (r *Repo) compareTreesBy(ctx context.Context, renames, input string, args ...string) (string, error) {
+	cmd := withoutFetching(r.Command(ctx, append(slices.Clone(args), "-z", "-l1000", renames)...))
+	cmd.Stdin = strings.NewReader(input)
+	return runGit(ctx, cmd, lastLine)
 }
 
 // parseRenames reads "R087 NUL OLD NUL NEW NUL", with a line "TREE TREE" before the first of a pair that was asked for.
