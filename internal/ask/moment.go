@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/advice"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/name"
@@ -93,6 +94,9 @@ func (m *Moment) Review(ctx context.Context, told result.Story) (string, error) 
 	}
 	var lines result.LineStats
 	err := m.countCommits(ctx, &lines, here, nil)
+	if errors.Is(err, git.ErrNotFound) { // a file of theirs: who wrote the lines can't be told
+		lines, err = result.LineStats{}, nil
+	}
 	return story.ReviewText(told, lines.Total), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/name"
@@ -46,14 +47,37 @@ func (m *Moment) Stats(ctx context.Context, req StatsRequest) (out result.Stats,
 	if out.Uncounted, err = m.DB.CountWithoutUsage(ctx, filter); err != nil {
 		return out, nil, err
 	}
-	if req.By == "repository" {
+	switch req.By {
+	case "repository":
 		for i := range sums {
 			sums[i].Key = cmp.Or(m.w.Repo.Layout().WorkTree, m.w.Repo.Layout().CommonDir)
+		}
+	case "commit":
+		if err := m.keySuccessors(ctx, sums); err != nil {
+			return out, nil, err
 		}
 	}
 	out.Total, out.Results = sumUsage(sums, conf.Prices)
 	LimitStats(&out, req.Limit)
 	return out, notice, m.setTitles(ctx, req.By, out.Results)
+}
+
+// keySuccessors gives sums by commit the keys of what amends and rebases made of the commits.
+func (m *Moment) keySuccessors(ctx context.Context, sums []db.UsageSum) error {
+	var shas []string
+	for _, s := range sums {
+		shas = append(shas, s.Key)
+	}
+	slices.Sort(shas)
+	became, err := commits.Successors(ctx, m.DB, m.w.Repo, m.w.Noted(), slices.Compact(shas))
+	now := map[string]string{}
+	for c, sha := range became {
+		now[c.SHA] = sha
+	}
+	for i, s := range sums {
+		sums[i].Key = cmp.Or(now[s.Key], s.Key)
+	}
+	return err
 }
 
 // OnlyAuthor is the address to which sums by a word are bounded, and a notice that says so; "" for all people.

@@ -45,11 +45,10 @@ var groupings = map[string]string{
 	"branch":     "coalesce(s.branch, '')",
 	"repository": "''",
 	"day":        "date(u.ts / 1000000, 'unixepoch')",
-	// What became of the commit at which the request was captured, where the session stands behind it; else of the next
-	// such commit.
-	"commit": fmt.Sprintf(`coalesce((SELECT %[2]s FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie < %[1]d),
-		(SELECT %[2]s FROM ties t WHERE t.session = s.id AND t.tie < %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,
-		session.TieInferred, "coalesce((SELECT last FROM lineage l WHERE l.old = t.sha AND l.email = t.email LIMIT 1), t.sha)"),
+	// The commit at which the request was captured, where the session stands behind it; else the next such commit.
+	"commit": fmt.Sprintf(`coalesce((SELECT t.sha FROM ties t WHERE t.session = s.id AND t.checkpoint = u.checkpoint AND t.tie < %[1]d),
+		(SELECT t.sha FROM ties t WHERE t.session = s.id AND t.tie < %[1]d AND t.ts >= u.ts AND (t.turn < 0 OR t.turn > u.turn) ORDER BY t.ts, t.sha LIMIT 1), '')`,
+		session.TieInferred),
 	// The folder of the first file that calls behind the same turn touched.
 	"folder": `coalesce((SELECT rtrim(c.path, replace(c.path, '/', '')) FROM tool_calls c WHERE c.session = s.id AND c.turn = u.turn
 		AND ` + isInTree + ` ORDER BY c.i LIMIT 1), '')`,
