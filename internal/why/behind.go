@@ -42,7 +42,8 @@ type claimFinder struct {
 	owned           attribution.FileOwners
 	wrote           map[string]lineRecords
 	parts           map[git.OID]squashSources
-	inferred        int
+	inferred        int // commits that were taken for squashes
+	looked          int // captured commits whose branches were looked for
 	traced          int
 	late            <-chan time.Time
 }
@@ -125,10 +126,10 @@ func (b *claimFinder) claimsByTies(ctx context.Context, s source) ([][]attributi
 		return nil, err
 	case len(rows) > 0:
 		claims, err := b.claimsOfCaptured(ctx, s, rows, 0)
-		if err != nil || b.inferred == maxInferred {
+		if err != nil || b.looked == maxInferred {
 			return claims, err
 		}
-		b.inferred++
+		b.looked++
 		return claims, b.dropByHand(ctx, s, claims)
 	case b.inferred == maxInferred:
 		return make([][]attribution.Claim, len(s.lines)), nil
