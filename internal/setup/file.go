@@ -18,11 +18,11 @@ const tempMark = ".rekal-tmp"
 // new. The mode passes through the umask, unless the file exists: then its own is kept,
 // but for the bits that mode has and it lacks.
 func writeFile(path string, data []byte, mode fs.FileMode) (err error) {
-	temp := fmt.Sprintf("%s%s%d", path, tempMark, os.Getpid())
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := makeTemp(path, mode)
 	if err != nil {
 		return err
 	}
+	temp := f.Name()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.Remove(temp))
@@ -39,6 +39,15 @@ func writeFile(path string, data []byte, mode fs.FileMode) (err error) {
 		return err
 	}
 	return os.Rename(temp, path)
+}
+
+// makeTemp makes the file that is to replace another. Nobody reads it who may not read that one: a configuration may
+// hold tokens, and a killed process leaves the file behind.
+func makeTemp(path string, mode fs.FileMode) (*os.File, error) {
+	if was, err := os.Lstat(path); err == nil && was.Mode().IsRegular() {
+		mode = was.Mode().Perm() | mode&0o111
+	}
+	return os.OpenFile(fmt.Sprintf("%s%s%d", path, tempMark, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
 
 func copyMode(old, temp string) error {
