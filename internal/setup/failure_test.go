@@ -1,10 +1,12 @@
 package setup_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
@@ -119,4 +121,47 @@ func TestLongRemoveBesideOthers(t *testing.T) {
 			t.Fatalf("the caches are left: %v", err)
 		}
 	}
+}
+
+// The folder may be a link to another file system. What a killed removal had set aside stays in it, and is removed by
+// the next, and by Install.
+func TestRemoveOnAnotherFileSystem(t *testing.T) {
+	r := newRepo(t, "work")
+	other := otherFileSystem(t, r)
+	before := r.snapshot()
+	l := r.layout()
+	r.link(other, l.RekalDir)
+	aside := filepath.Join(other, "gone", "at", "words")
+	r.write(aside, "private", 0o600)
+	install(t, l)
+	harness.Equal(t, "set aside, after Install", "", r.read(aside))
+	r.write(aside, "private", 0o600)
+	r.write(filepath.Join(other, "at", "words"), "private", 0o600)
+	remove(t, l)
+	harness.Equal(t, "tree", before, r.snapshot())
+	left, err := os.ReadDir(other)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left on the other file system: %v, %v", left, err)
+	}
+}
+
+// otherFileSystem makes a folder to which no file of the repository can be renamed.
+func otherFileSystem(t *testing.T, r *repo) string {
+	t.Helper()
+	probe := filepath.Join(r.Root, "probe")
+	r.write(probe, "", 0o600)
+	defer r.remove(probe)
+	for _, at := range []string{"/dev/shm", "/var/tmp", "/tmp"} {
+		dir, err := os.MkdirTemp(at, "rekal-")
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		if errors.Is(os.Rename(probe, filepath.Join(dir, "probe")), syscall.EXDEV) {
+			return dir
+		}
+		r.write(probe, "", 0o600)
+	}
+	t.Skip("no other file system to write to")
+	return ""
 }

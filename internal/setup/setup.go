@@ -153,8 +153,12 @@ func installDir(l Layout, made *record, r *Report) error {
 			return fmt.Errorf("setup: make the folder private: %w", err)
 		}
 	}
-	return made.write()
+	return errors.Join(made.write(), os.RemoveAll(l.goneDir()))
 }
+
+// goneDir is where caches are that are being removed, or that a killed process left so. It lies in our folder, which
+// may be a link to another file system, and is as private.
+func (l Layout) goneDir() string { return filepath.Join(l.RekalDir, "gone") }
 
 // removeTries is how often removeDir begins again when a hook that still runs put its cache
 // back meanwhile.
@@ -163,10 +167,10 @@ const removeTries = 20
 // removeDir removes the caches, and then the folder if nothing is kept in it. Each is taken out of the way in one step:
 // a process that is about to take a lock in a folder would make its file anew while the others are being removed.
 func removeDir(l Layout, r *Report) error {
-	gone := l.RekalDir + ".gone"
+	gone := l.goneDir()
 	for range removeTries {
 		kept := false
-		err := os.RemoveAll(gone)
+		err := absentIsFine(os.RemoveAll(gone))
 		entries, unread := os.ReadDir(l.RekalDir)
 		if err == nil && errors.Is(unread, fs.ErrNotExist) {
 			return nil
