@@ -244,20 +244,24 @@ func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out resul
 	for agent, files := range byAgent(from) {
 		folder := folderFor(env, agent)
 		if folder.Dir == "" || folder.Shared {
-			out.Files = n.appendLeft(out.Files, files[0])
+			if len(files) > 0 {
+				out.Files = n.appendLeft(out.Files, files[0])
+			}
 			continue
 		}
 		file := n.fileIn(here, folder, &stored{agent: agent, name: index})
-		block := quoted(author, files)
-		text := replaceBlock(file.own, file.others, author, block)
-		if text == file.Text {
+		others := notes.ReplaceOthers(file.others, gate.Line(author, gate.MostName), quoted(author, files))
+		if others == file.others {
 			continue
 		}
-		out.Files = append(out.Files, result.PullFile{
+		told := result.PullFile{
 			Agent: agent, Path: n.shown(file.Path()), New: file.Text == "", From: author, Sections: headings(files),
-		})
-		if !dry {
-			if err := n.write(file, text); err != nil {
+		}
+		if len(files) == 0 {
+			told.Removed = []string{"what was quoted of " + author}
+		}
+		if out.Files = append(out.Files, told); !dry {
+			if err := n.write(file, joinOthers(file.own, others)); err != nil {
 				return out, err
 			}
 		}
@@ -265,12 +269,17 @@ func (n Notes) PullFrom(ctx context.Context, author string, dry bool) (out resul
 	return out, nil
 }
 
+// byAgent are the files that say something, of each agent that somebody has notes of: of one that says nothing now, or
+// nothing that may be read, something may have been quoted before.
 func byAgent(from map[string]*stored) map[string][]*stored {
 	out := map[string][]*stored{}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
-		if s := from[key]; s.text() != "" {
-			out[s.agent] = append(out[s.agent], s)
+		s := from[key]
+		files := out[s.agent]
+		if s.text() != "" {
+			files = append(files, s)
 		}
+		out[s.agent] = files
 	}
 	return out
 }
@@ -286,8 +295,11 @@ func headings(files []*stored) (out []string) {
 	return out
 }
 
-// quoted is what somebody noted, as an agent may read it.
+// quoted is what somebody noted, as an agent may read it; empty without files.
 func quoted(author string, files []*stored) string {
+	if len(files) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	for _, s := range files {
 		fmt.Fprintf(&b, "%s:\n\n%s\n", gate.Code(s.name, gate.MostName), gate.Quote(s.text(), mostOfOthers/len(files)))
@@ -295,12 +307,12 @@ func quoted(author string, files []*stored) string {
 	return notes.OthersBlock(gate.Line(author, gate.MostName), b.String())
 }
 
-// replaceBlock puts a block behind a file's own text, in place of the former one of the same author.
-func replaceBlock(own, others, author, block string) string {
-	if !strings.HasSuffix(own, "\n") && own != "" {
+// joinOthers puts others' notes behind a file's own text.
+func joinOthers(own, others string) string {
+	if !strings.HasSuffix(own, "\n") && own != "" && others != "" {
 		own += "\n"
 	}
-	return own + notes.ReplaceOthers(others, gate.Line(author, gate.MostName), block)
+	return own + others
 }
 
 // noteRow is short for a version.

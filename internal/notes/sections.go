@@ -203,13 +203,20 @@ func OthersBlock(author, quoted string) string {
 		quoted + othersEnd + author + commentEnd + "\n"
 }
 
-// ReplaceOthers puts a block in the place of the former one of an author, or behind all.
+// ReplaceOthers puts a block in the place of the former one of an author, or behind all. An empty one takes the former
+// away.
 func ReplaceOthers(others, author, block string) string {
 	begin, end := othersBegin+author+commentEnd+"\n", "\n"+othersEnd+author+commentEnd+"\n"
 	if before, rest, ok := strings.Cut(others, begin); ok {
 		if _, after, ok := strings.Cut(rest, end); ok {
+			if block == "" {
+				before = strings.TrimSuffix(before, "\n")
+			}
 			return before + block + after
 		}
+	}
+	if block == "" {
+		return others
 	}
 	return others + "\n" + block
 }
