@@ -18,7 +18,11 @@ func (d *claudeDecoder) addResults(p *part, content gjson.Result) {
 	for _, b := range blocks {
 		id, failed := b.Get("tool_use_id").Str, b.Get("is_error").Bool()
 		if _, ok := p.heard.pending[id]; ok || failed || p.mayHaveCommitted(id) {
-			exit, text := claudeOutput(joinTexts(b.Get("content")), failed)
+			result := joinTexts(b.Get("content"))
+			if failed && claudeNeverRan(result) {
+				p.takeBackWritten(id)
+			}
+			exit, text := claudeOutput(result, failed)
 			d.addOutput(p, id, text, exit, failed)
 		}
 		if path := said.Get("filePath"); path.Type == gjson.String && len(blocks) == 1 {

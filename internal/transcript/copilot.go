@@ -261,6 +261,9 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 	id := data.Get("toolCallId").Str
 	failed := !data.Get("success").Bool() || data.Get("shellExecution.exitCode").Int() != 0
 	p.setDiff(id, data.Get("result.detailedContent").Str)
+	if data.Get("error.code").Str == "denied" {
+		p.takeBackWritten(id)
+	}
 	d.addOutput(p, id, data)
 	d.finishCall(p, id, failed)
 	question, asked := d.questions[id]

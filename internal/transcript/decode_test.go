@@ -590,7 +590,7 @@ func TestClaudeSessions(t *testing.T) {
 }
 
 // TestForbiddenCommand: what a command would have written to a file, which a person forbade, nobody wrote; one that ran
-// and failed may have written it.
+// and failed, or was interrupted, may have written it.
 func TestForbiddenCommand(t *testing.T) {
 	ask := assistant(2, `[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cat >a.txt <<EOF\none\nEOF\nmake"}}]`)
 	for name, c := range map[string]struct {
@@ -603,7 +603,9 @@ func TestForbiddenCommand(t *testing.T) {
 		"timed out":   {"Command timed out after 2m", true, 1},
 		"rejected":    {"The user doesn't want to proceed with this tool use.", true, 0},
 		"denied":      {"Permission for this tool use was denied.", true, 0},
-		"interrupted": {"[Request interrupted by user for tool use]", true, 0},
+		"unknown":     {"<tool_use_error>Error: No such tool available: Bash</tool_use_error>", true, 0},
+		"no word":     {"", true, 1},
+		"interrupted": {"[Request interrupted by user for tool use]", true, 1},
 	} {
 		doc := decode(t, transcript.Options{}, user(1, `"go"`), ask, user(3,
 			fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t","is_error":%t,"content":%q}]`, c.failed, c.result)))
@@ -613,6 +615,40 @@ func TestForbiddenCommand(t *testing.T) {
 	}
 	if doc := decode(t, transcript.Options{}, user(1, `"go"`), ask); len(doc.Sessions[0].Edits) != 1 {
 		t.Error("a commit of the command itself comes before its result")
+	}
+}
+
+// TestForbiddenElsewhere: a command of another agent that failed without a word may have written, too.
+func TestForbiddenElsewhere(t *testing.T) {
+	const command = `{"command":"cat >a.txt <<EOF\none\nEOF\nmake"}`
+	copilot := func(result string) string {
+		return `{"type":"session.start","timestamp":"2026-11-20T09:00:00Z","data":{"sessionId":"s","context":{"cwd":"/w"}}}
+{"type":"user.message","timestamp":"2026-11-20T09:00:00Z","data":{"content":"go"}}
+{"type":"tool.execution_start","timestamp":"2026-11-20T09:00:01Z","data":{"toolCallId":"t","toolName":"bash","arguments":` + command + `}}
+{"type":"tool.execution_complete","timestamp":"2026-11-20T09:00:02Z","data":{"toolCallId":"t","success":false` + result + `}}
+`
+	}
+	gemini := func(output string) string {
+		return `{"sessionId":"s","startTime":"2026-11-20T09:00:00Z"}
+{"id":"a","timestamp":"2026-11-20T09:00:00Z","type":"user","content":"go"}
+{"id":"b","timestamp":"2026-11-20T09:00:01Z","type":"gemini","content":"","toolCalls":[{"id":"t","name":"run_shell_command","args":` + command +
+			`,"status":"cancelled","timestamp":"2026-11-20T09:00:02Z","result":[{"functionResponse":{"response":{"output":"` + output + `"}}}]}]}
+`
+	}
+	for name, c := range map[string]struct {
+		agent transcript.Agent
+		raw   string
+		want  int
+	}{
+		"copilot, no word":    {transcript.Copilot{}, copilot(""), 1},
+		"copilot, forbidden":  {transcript.Copilot{}, copilot(`,"error":{"message":"denied","code":"denied"}`), 0},
+		"gemini, interrupted": {transcript.Gemini{}, gemini("Command was cancelled by user before it could complete."), 1},
+		"gemini, forbidden":   {transcript.Gemini{}, gemini("[Operation Cancelled] Reason: User denied execution."), 0},
+	} {
+		opt := transcript.Options{File: transcript.File{NativeID: "s", Cwd: "/w"}, Roots: []string{"/w"}}
+		if n := len(read(t, c.agent, []byte(c.raw), opt).Sessions[0].Edits); n != c.want {
+			t.Errorf("%s: %d edits, want %d", name, n, c.want)
+		}
 	}
 }
 

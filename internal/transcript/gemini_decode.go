@@ -153,6 +153,9 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 	d.setTime(parseTime([]byte(c.Get("timestamp").Raw)))
 	if status := c.Get("status").Str; status == "success" || status == "error" || status == "cancelled" {
 		d.part.setHunks(id, diffHunks(validText(c.Get("resultDisplay.fileDiff").Str)))
+		if strings.HasPrefix(geminiTold(c), "[Operation Cancelled] Reason: User denied") {
+			d.part.takeBackWritten(id)
+		}
 		exit, text := d.output(id, c)
 		d.endCall(d.part, id, text, exit, status != "success" || exit != nil && *exit != 0)
 	}

@@ -49,13 +49,9 @@ func (p *part) isCommand(id string) bool {
 	return len(calls) > 0 && p.ToolCalls[calls[0]].Act == session.ActRun
 }
 
-// addOutput takes how a command ended, which commits it made, and its output where that is asked for. One that failed
-// without a status and without a word never ran: a person forbade it.
+// addOutput takes how a command ended, which commits it made, and its output where that is asked for.
 func (d *decoder) addOutput(p *part, id, text string, exit *int, failed bool) {
 	d.addCommits(p, id, text)
-	if failed && exit == nil && text == "" {
-		p.takeBackWritten(id)
-	}
 	if p.isCommand(id) {
 		noteEnd(&p.ToolCalls[p.calls[id][0]], text, exit, failed)
 	}
@@ -82,13 +78,18 @@ func noteEnd(c *session.ToolCall, text string, exit *int, failed bool) {
 // claudeStatus is what Claude Code puts before the output of a command that failed.
 var claudeStatus = lazy.Expr(`^(?:Error: )?Exit code (\d{1,3})(?:\n|$)`)
 
-// claudeOutput takes apart what a result says of a command. What a person forbade has printed nothing.
+// claudeNeverRan reports whether the result of a call that failed says that a person or the program forbade it. One
+// that was interrupted may have run for long.
+func claudeNeverRan(result string) bool {
+	return beginsWithAny(result, "The user doesn't want to", "Permission for this tool use was denied", "<tool_use_error>")
+}
+
+// claudeOutput takes apart what a result says of a command.
 func claudeOutput(text string, failed bool) (*int, string) {
 	switch {
 	case !failed:
 		return nil, text
-	case beginsWithAny(text, "The user doesn't want to", "Permission for this tool use was denied", "<tool_use_error>",
-		"[Request interrupted"):
+	case claudeNeverRan(text), beginsWithAny(text, "[Request interrupted"):
 		return nil, ""
 	}
 	return extractStatus(text, claudeStatus)
@@ -141,13 +142,17 @@ var geminiResult = lazy.Expr(`(?s)(?:^|\n)(?:Output|Stdout): (.*?)((?:\n(?:Stder
 // geminiExit is the status among these lines.
 var geminiExit = lazy.Expr(`\nExit Code: (-?\d{1,10})`)
 
+// geminiTold is the result of a call, as the model got it.
+func geminiTold(call gjson.Result) string {
+	return call.Get("result.0.functionResponse.response.output").Str
+}
+
 // output is what a command printed.
 func (d *geminiDecoder) output(id string, call gjson.Result) (exit *int, text string) {
 	if !d.part.isCommand(id) {
 		return nil, ""
 	}
-	told := call.Get("result.0.functionResponse.response.output").Str
-	if m := geminiResult.FindStringSubmatch(told); m != nil {
+	if m := geminiResult.FindStringSubmatch(geminiTold(call)); m != nil {
 		text = m[1]
 		if about := geminiExit.FindStringSubmatch(m[2]); about != nil {
 			exit = parseNumber(about[1])
