@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -31,10 +32,16 @@ import (
 // somebody else wrote, and a rebase what others did to the same files. The session saw neither.
 
 // What a session left in a commit that HEAD does not hold, but another branch does, is neither gone nor changed here:
-// it never came here. That is unknown, with the branch.
+// it never came here. That is unknown, with the branch. What came here by another commit is told as ever.
 
 // maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
 const maxLedgers = 200
+
+// maxSince is how many commits of HEAD are looked through for what came there from another branch.
+const maxSince = 1000
+
+// clockSkew is by how much the clocks of two machines may differ.
+const clockSkew = 24 * time.Hour
 
 // severity orders what a session's files say: the first that one of them is, the session is.
 //
@@ -92,30 +99,37 @@ func filesOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, sha
 	if req.Checkpoint != "" || !slices.ContainsFunc(states, isStale) {
 		return out, nil
 	}
-	elsewhere, err := unmergedCommits(ctx, index, repo, req, shas)
+	ids, err := withRewrites(ctx, index, shas)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := unmergedOf(ctx, repo, req, ids)
+	if err != nil || len(elsewhere) == 0 {
+		return out, err
+	}
+	came := cameHere(ctx, repo, ids, elsewhere, left)
 	for _, c := range elsewhere {
 		branch := sync.OnceValue(func() string { return history.BranchWith(ctx, repo, c.OID) })
 		for i := range out {
-			if isStale(out[i].Freshness) && changedFile(repo, c, out[i].Path) {
+			if isStale(out[i].Freshness) && !came[out[i].Path] && changedFile(repo, c, out[i].Path) {
 				out[i].Freshness, out[i].Branch = result.Unknown, branch()
 			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
-// unmergedCommits are those of some commits, and of what rewrites made of them, that another branch has, but not HEAD.
-func unmergedCommits(ctx context.Context, index *db.DB, repo *git.Repo, req Request,
-	shas []string,
-) (out []git.Commit, err error) {
+// withRewrites are some commits, and what rewrites made of them.
+func withRewrites(ctx context.Context, index *db.DB, shas []string) (ids []git.OID, err error) {
 	became, err := index.BecameAtLast(ctx, shas)
-	if err != nil {
-		return nil, err
-	}
-	var ids []git.OID
 	for _, sha := range slices.AppendSeq(slices.Clone(shas), maps.Values(became)) {
 		ids = append(ids, git.OID(sha))
 	}
+	return ids, err
+}
+
+// unmergedOf are those of some commits that another branch has, but not HEAD.
+func unmergedOf(ctx context.Context, repo *git.Repo, req Request, ids []git.OID) (out []git.Commit, err error) {
 	elsewhere, err := history.Unmerged(ctx, repo, ids, req.History)
 	for _, id := range ids {
 		if c, failed := repo.Commit(id); failed == nil && elsewhere[id] {
@@ -125,17 +139,58 @@ func unmergedCommits(ctx context.Context, index *db.DB, repo *git.Repo, req Requ
 	return out, err
 }
 
+// cameHere are the files that came to HEAD all the same: since it parted from the commits that are elsewhere, another
+// commit of the session changed them, or they held what it left, as after a squash or a cherry-pick. A file that the
+// session made elsewhere came too, whatever it held: a squash may have taken what others did to it as well.
+func cameHere(ctx context.Context, repo *git.Repo, ids []git.OID, elsewhere []git.Commit,
+	left []db.Left,
+) map[string]bool {
+	var hide []git.OID
+	made, since := map[string]bool{}, elsewhere[0].Author.When
+	for _, c := range elsewhere {
+		if hide = append(hide, c.OID); c.Author.When.Before(since) {
+			since = c.Author.When
+		}
+		for _, l := range left {
+			made[l.Path] = made[l.Path] || changedFile(repo, c, l.Path) && blobBefore(repo, c, l.Path) == ""
+		}
+	}
+	came, n := map[string]bool{}, 0
+	head, _ := repo.Head() // elsewhere is where HEAD does not lead
+	for c, err := range repo.Newest(ctx, []git.OID{head.OID}, hide) {
+		if n++; err != nil || n > maxSince || c.Committer.When.Before(since.Add(-clockSkew)) {
+			break // what is further back says nothing
+		}
+		own := slices.Contains(ids, c.OID)
+		for _, l := range left {
+			if came[l.Path] {
+				continue
+			}
+			blob := repo.EntryAt(c.Tree, l.Path).ID()
+			came[l.Path] = blob != "" && (made[l.Path] || db.KeyOf(string(blob)) == l.Blob) ||
+				blob == "" && l.Blob == db.LeftNothing || own && changedFile(repo, c, l.Path)
+		}
+	}
+	return came
+}
+
 // changedFile reports whether a commit changed a file.
 func changedFile(repo *git.Repo, c git.Commit, path string) bool {
-	before := git.OID("")
 	if len(c.Parents) > 0 {
-		parent, err := repo.Commit(c.Parents[0])
-		if err != nil {
+		if _, err := repo.Commit(c.Parents[0]); err != nil {
 			return false
 		}
-		before = repo.EntryAt(parent.Tree, path).ID()
 	}
-	return repo.EntryAt(c.Tree, path).ID() != before
+	return repo.EntryAt(c.Tree, path).ID() != blobBefore(repo, c, path)
+}
+
+// blobBefore is what stood in a file before a commit; "" for nothing.
+func blobBefore(repo *git.Repo, c git.Commit, path string) git.OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	before, _ := repo.FileAt(c.Parents[0], path) // what is not here says nothing
+	return before
 }
 
 // staleInPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left
