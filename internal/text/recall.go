@@ -229,7 +229,6 @@ func firstFiles(h result.Hit) (out []span) {
 // remarksOn are what to mind about a result.
 func remarksOn(h result.Hit, why bool) []string {
 	changed, gone := filesThat("changed since", h.Stale, result.StaleChanged), filesThat("gone since", h.Stale, result.StaleDeleted)
-	elsewhere := filesThat("only on another branch", h.Stale, result.Unknown)
 	tie, purged := "", ""
 	if !why {
 		tie = session.LabelOf(h.Tie)
@@ -251,17 +250,30 @@ func remarksOn(h result.Hit, why bool) []string {
 	if h.Alike > 0 {
 		alike = fmt.Sprintf("and %d that begin alike: --full lists them", h.Alike)
 	}
-	return append([]string{tie, changed, gone, elsewhere, purged, alike}, h.Note.Remarks()...)
+	return slices.Concat([]string{tie, changed, gone}, onBranches(h.Stale), []string{purged, alike}, h.Note.Remarks())
 }
 
-// filesThat names the files of which something is to be said, with the branch that alone has the first; "" for none.
+// onBranches names the files that other branches alone have, by branch.
+func onBranches(files []result.File) (out []string) {
+	by, branches := map[string][]result.File{}, []string(nil)
+	for _, f := range files {
+		if by[f.Branch] == nil {
+			branches = append(branches, f.Branch)
+		}
+		by[f.Branch] = append(by[f.Branch], f)
+	}
+	for _, b := range branches {
+		out = append(out, filesThat("only on "+b, by[b], result.Unknown))
+	}
+	return out
+}
+
+// filesThat names the files of which something is to be said; "" for none.
 func filesThat(change string, files []result.File, freshness string) string {
 	var paths []string
 	for _, f := range files {
 		if f.Freshness == freshness {
-			if paths = append(paths, f.Path); f.Branch != "" {
-				change = "only on " + f.Branch
-			}
+			paths = append(paths, f.Path)
 		}
 	}
 	const most = 2
