@@ -29,37 +29,47 @@ type Memory interface {
 // none: as long as the tips stay, nobody walks there again.
 func Unreached(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
 	// there may be thousands of branches
-	left, err := unreachedFrom(ctx, r, r.Heads(), ids, "reached by HEAD", memory)
-	if err != nil || len(left) == 0 {
+	left, all, err := unreachedFrom(ctx, r, r.Heads(), ids, "reached by HEAD", memory)
+	if err != nil || !all || len(left) == 0 {
 		return nil, err
 	}
 	tips, err := Tips(r)
 	if err != nil {
 		return nil, err
 	}
-	return unreachedFrom(ctx, r, tips, slices.Collect(maps.Keys(left)), "reached", memory)
+	left, all, err = unreachedFrom(ctx, r, tips, slices.Collect(maps.Keys(left)), "reached", memory)
+	if !all {
+		return nil, err
+	}
+	return left, err
 }
 
-// Unmerged are those of some commits to which a branch or tag leads, but HEAD does not: see Unreached.
+// Unmerged are those of some commits to which a branch or tag leads, but HEAD does not. What takes too
+// long to tell is not among them: see Unreached.
 func Unmerged(ctx context.Context, r *git.Repo, ids []git.OID, memory Memory) (map[git.OID]bool, error) {
 	head, err := r.Head()
 	if err != nil || head.OID == "" {
 		return nil, err
 	}
-	out, err := unreachedFrom(ctx, r, []git.OID{head.OID}, ids, "reached from here", memory)
-	if err != nil || len(out) == 0 {
+	out, all, err := unreachedFrom(ctx, r, []git.OID{head.OID}, ids, "reached from here", memory)
+	if err != nil || !all || len(out) == 0 {
 		return nil, err
 	}
-	lost, err := Unreached(ctx, r, slices.Collect(maps.Keys(out)), memory)
+	tips, err := Tips(r)
+	if err != nil {
+		return nil, err
+	}
+	lost, _, err := unreachedFrom(ctx, r, tips, slices.Collect(maps.Keys(out)), "reached", memory)
 	maps.DeleteFunc(out, func(id git.OID, _ bool) bool { return lost[id] })
 	return out, err
 }
 
-// unreachedFrom are those of some commits to which no tip leads; none where that takes too long to tell.
+// unreachedFrom are those of some commits that a walk from some tips did not come by; all, if it went far enough to
+// tell that no tip leads to them.
 func unreachedFrom(ctx context.Context, r *git.Repo, tips, ids []git.OID, name string,
 	memory Memory,
-) (map[git.OID]bool, error) {
-	left := map[git.OID]bool{}
+) (left map[git.OID]bool, all bool, err error) {
+	left = map[git.OID]bool{}
 	var oldest time.Time
 	for _, id := range ids {
 		if c, err := r.Commit(id); err == nil {
@@ -69,21 +79,17 @@ func unreachedFrom(ctx context.Context, r *git.Repo, tips, ids []git.OID, name s
 		}
 	}
 	if len(left) == 0 {
-		return nil, nil
+		return nil, true, nil
 	}
 	before := remember(ctx, memory, name, tips)
 	w := before
 	if !w.settles(left, oldest) {
-		var err error
 		if w, err = walkFrom(ctx, r, tips, left, oldest); err != nil {
-			return nil, ctx.Err() // a gap in the history
+			return left, false, ctx.Err() // a gap in the history
 		}
 		w.keep(ctx, r, memory, name, before)
 	}
-	if w.Cut {
-		return nil, nil
-	}
-	return left, ctx.Err()
+	return left, !w.Cut, ctx.Err()
 }
 
 // walked is what a walk from some tips came by, the newest commits first.

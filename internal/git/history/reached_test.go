@@ -3,7 +3,10 @@ package history_test
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -67,4 +70,41 @@ func TestUnreachedRemembers(t *testing.T) {
 		memory.texts[name] = []byte("\x84 damaged")
 	}
 	check("a damaged memory", gone, oldest, lost)
+}
+
+// TestUnmergedInABusyRepository: a commit that a walk did not get to is not said to be on a branch, which the amend of
+// a commit on a branch is not.
+func TestUnmergedInABusyRepository(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	p.Git("r", "commit", "-q", "--allow-empty", "-m", "amended")
+	amended := p.Rev("r", "HEAD")
+	p.Git("r", "reset", "-q", "--hard", "HEAD~1")
+	p.Git("r", "checkout", "-q", "-b", "topic")
+	p.Git("r", "commit", "-q", "--allow-empty", "-m", "on a branch")
+	topic := p.Rev("r", "HEAD")
+	p.Git("r", "checkout", "-q", "-")
+	check := func(name, want string) {
+		t.Helper()
+		got := repos.Must(history.Unmerged(t.Context(), p.Open("r"), []git.OID{amended, topic}, nil))(t)
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", name, got, want)
+		}
+	}
+	check("a short history", fmt.Sprintf("map[%s:true]", topic))
+	var busy strings.Builder
+	when := time.Now().Add(time.Hour).Unix()
+	for i := range 2100 {
+		from := ""
+		if i == 0 {
+			from = "from refs/heads/topic^0\n"
+		}
+		fmt.Fprintf(&busy, "commit refs/heads/busy\ncommitter A <a@example.com> %d +0000\ndata 1\nx\n%s", when, from)
+	}
+	made := exec.Command("git", "fast-import", "--quiet")
+	made.Dir, made.Env, made.Stdin = p.At("r"), p.Environ(), strings.NewReader(busy.String())
+	if out, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	check("behind many newer commits", "map[]")
 }
