@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,9 +21,8 @@ func TestTempIsAsPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
 		info, err := f.Stat()
-		if err != nil {
+		if err = errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
 		harness.Equal(t, "bits beyond "+mode.String(), fs.FileMode(0), info.Mode().Perm()&^mode)
