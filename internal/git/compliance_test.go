@@ -252,6 +252,9 @@ func storedHistory(p *repos.Place, r *git.Repo) {
 func storedHead(p *repos.Place, r *git.Repo) {
 	t, head := p.T, p.Rev("r", "HEAD")
 	harness.Equal(t, "on a branch", git.Head{OID: head, Branch: "main"}, repos.Must(r.Head())(t))
+	p.Git("r", "symbolic-ref", "refs/heads/former", "refs/heads/main")
+	p.Git("r", "checkout", "-q", "former")
+	harness.Equal(t, "on a former name of a branch", git.Head{OID: head, Branch: "main"}, repos.Must(r.Head())(t))
 	p.Git("r", "checkout", "-q", "--detach")
 	harness.Equal(t, "detached", git.Head{OID: head, Branch: "HEAD"}, repos.Must(r.Head())(t))
 	p.Git("r", "checkout", "-q", "--orphan", "new/one")

@@ -294,12 +294,31 @@ func (r *Repo) HeadIn(gitDir string) (Head, error) {
 	if err != nil || !symbolic {
 		return Head{OID: OID(ref), Branch: "HEAD"}, err
 	}
+	ref = r.followSymbolic(ref)
 	h := Head{Branch: strings.TrimPrefix(ref, "refs/heads/")}
 	h.OID, err = r.Ref(ref)
 	if errors.Is(err, ErrNotFound) {
 		return h, nil
 	}
 	return h, err
+}
+
+// followSymbolic is the ref that a symbolic one leads to at last, as a renamed branch has; another ref is itself. A
+// symbolic ref is always a file of its own. In a reftable git has followed it.
+func (r *Repo) followSymbolic(ref string) string {
+	const most = 5 // as in git
+	for range most {
+		if !ValidRef(ref) {
+			break
+		}
+		text, err := os.ReadFile(filepath.Join(r.layout.CommonDir, filepath.FromSlash(ref)))
+		to, symbolic := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+		if err != nil || !symbolic {
+			break
+		}
+		ref = to
+	}
+	return ref
 }
 
 // headFromReftable is the ref that HEAD names in a reftable, or the commit where it is detached.
