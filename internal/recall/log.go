@@ -50,7 +50,8 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		return nil, err
 	}
 	q := db.LogQuery{
-		Limit: req.Limit, Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0,
+		// older checkpoints at the last commit are told with it: they come before the next one
+		Limit: max(req.Limit, req.Limit+1), Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0,
 		Period: db.Period(span),
 	}
 	if req.Author != "" {
@@ -68,7 +69,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 			return nil, err
 		}
 		isAll := len(all) < q.Limit
-		if all, err = atSuccessors(ctx, index, repo, req.History, asked, all); err != nil || isAll || len(all) >= req.Limit {
+		if all, err = atSuccessors(ctx, index, repo, req.History, asked, all); err != nil || isAll || len(all) > req.Limit {
 			return all[:min(len(all), req.Limit)], err
 		}
 		q.Limit *= 2

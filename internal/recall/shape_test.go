@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 // pretty is a value as JSON, indented, with the checkpoints' OIDs, which the version of the
@@ -288,6 +289,27 @@ func TestLogGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Equal(t, "the newest one", out[:1], one)
+}
+
+// TestLogCutsBetweenCommits: the last commit that is told has the sessions of all its checkpoints.
+func TestLogCutsBetweenCommits(t *testing.T) {
+	p := newPlace(t)
+	first, second := p.code("fix the clock"), p.code("fix the zone")
+	for i, sha := range []string{first, second, second, second} {
+		p.append(alice, 10*i+10, session.Entry{
+			Checkpoint: checkpoint(sha, "src/clock.go"),
+			Sessions:   []session.Session{chat(fmt.Sprint("session ", i), i, "human fix it", "Edit src/clock.go")},
+		})
+	}
+	p.open()
+	for i, want := range []string{"3 sessions", "3 sessions, 1 session", "3 sessions, 1 session"} {
+		limit := i + 1
+		var got []string
+		for _, cp := range repos.Must(recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: limit}))(t) {
+			got = append(got, session.CountNoun(len(cp.Sessions), "session"))
+		}
+		harness.Equal(t, fmt.Sprint("at most ", limit), want, strings.Join(got, ", "))
+	}
 }
 
 func TestChildNamesItsParent(t *testing.T) {
