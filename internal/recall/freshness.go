@@ -107,7 +107,14 @@ func filesOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request, sha
 	if err != nil || len(elsewhere) == 0 {
 		return out, err
 	}
-	came := cameHere(ctx, repo, ids, elsewhere, left)
+	var there []db.Left
+	for i, l := range left {
+		if isStale(states[i]) &&
+			slices.ContainsFunc(elsewhere, func(c git.Commit) bool { return changedFile(repo, c, l.Path) }) {
+			there = append(there, l)
+		}
+	}
+	came := cameHere(ctx, repo, ids, elsewhere, there)
 	for _, c := range elsewhere {
 		branch := sync.OnceValue(func() string { return history.BranchWith(ctx, repo, c.OID) })
 		for i := range out {
@@ -139,7 +146,7 @@ func unmergedOf(ctx context.Context, repo *git.Repo, req Request, ids []git.OID)
 	return out, err
 }
 
-// cameHere are the files that came to HEAD all the same: since it parted from the commits that are elsewhere, another
+// cameHere are those files that came to HEAD all the same: since it parted from the commits that are elsewhere, another
 // commit of the session changed them, or they held what it left, as after a squash or a cherry-pick. A file that the
 // session made elsewhere came too, whatever it held: a squash may have taken what others did to it as well.
 func cameHere(ctx context.Context, repo *git.Repo, ids []git.OID, elsewhere []git.Commit,
@@ -158,18 +165,16 @@ func cameHere(ctx context.Context, repo *git.Repo, ids []git.OID, elsewhere []gi
 	came, n := map[string]bool{}, 0
 	head, _ := repo.Head() // elsewhere is where HEAD does not lead
 	for c, err := range repo.Newest(ctx, []git.OID{head.OID}, hide) {
-		if n++; err != nil || n > maxSince || c.Committer.When.Before(since.Add(-clockSkew)) {
+		if n++; len(left) == 0 || err != nil || n > maxSince || c.Committer.When.Before(since.Add(-clockSkew)) {
 			break // what is further back says nothing
 		}
 		own := slices.Contains(ids, c.OID)
-		for _, l := range left {
-			if came[l.Path] {
-				continue
-			}
+		left = slices.DeleteFunc(left, func(l db.Left) bool {
 			blob := repo.EntryAt(c.Tree, l.Path).ID()
 			came[l.Path] = blob != "" && (made[l.Path] || db.KeyOf(string(blob)) == l.Blob) ||
 				blob == "" && l.Blob == db.LeftNothing || own && changedFile(repo, c, l.Path)
-		}
+			return came[l.Path]
+		})
 	}
 	return came
 }
