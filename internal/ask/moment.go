@@ -94,7 +94,7 @@ func (m *Moment) Review(ctx context.Context, told result.Story) (string, error) 
 	}
 	var lines result.LineStats
 	err := m.countCommits(ctx, &lines, here, nil)
-	if errors.Is(err, git.ErrNotFound) { // a file of theirs: who wrote the lines can't be told
+	if errors.Is(err, git.ErrNotFound) { // a tree or file of theirs: who wrote the lines can't be told
 		lines, err = result.LineStats{}, nil
 	}
 	return story.ReviewText(told, lines.Total), err

@@ -71,8 +71,10 @@ func (m *Moment) keySuccessors(ctx context.Context, sums []db.UsageSum) error {
 	slices.Sort(shas)
 	became, err := commits.Successors(ctx, m.DB, m.w.Repo, m.w.Noted(), slices.Compact(shas))
 	now := map[string]string{}
-	for c, sha := range became {
-		now[c.SHA] = sha
+	for c, sha := range became { // two people may have rewritten one commit, each their own way
+		if had, ok := now[c.SHA]; !ok || sha < had {
+			now[c.SHA] = sha
+		}
 	}
 	for i, s := range sums {
 		sums[i].Key = cmp.Or(now[s.Key], s.Key)

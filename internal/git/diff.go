@@ -159,7 +159,9 @@ func parseRaw(text string) (out []Change) {
 		case "M", "T":
 			c.Kind = "M"
 		case "R": // both names follow
-			i++
+			if i++; i+1 == len(fields) {
+				return out
+			}
 			c.OldPath, c.Path = c.Path, fields[i+1]
 		default: // unmerged: git commits nothing
 			continue

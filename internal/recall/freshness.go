@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -39,9 +38,6 @@ const maxLedgers = 200
 
 // maxSince is how many commits of HEAD are looked through for what came there from another branch.
 const maxSince = 1000
-
-// clockSkew is by how much the clocks of two machines may differ.
-const clockSkew = 24 * time.Hour
 
 // severity orders what a session's files say: the first that one of them is, the session is.
 //
@@ -165,7 +161,7 @@ func cameHere(ctx context.Context, repo *git.Repo, ids []git.OID, elsewhere []gi
 	came, n := map[string]bool{}, 0
 	head, _ := repo.Head() // elsewhere is where HEAD does not lead
 	for c, err := range repo.Newest(ctx, []git.OID{head.OID}, hide) {
-		if n++; len(left) == 0 || err != nil || n > maxSince || c.Committer.When.Before(since.Add(-clockSkew)) {
+		if n++; len(left) == 0 || err != nil || n > maxSince || c.Committer.When.Before(since.Add(-history.ClockSkew)) {
 			break // what is further back says nothing
 		}
 		own := slices.Contains(ids, c.OID)

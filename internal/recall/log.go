@@ -50,7 +50,8 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 		return nil, err
 	}
 	q := db.LogQuery{
-		// older checkpoints at the last commit are told with it: they come before the next one
+		// older checkpoints at the last commit are told with it: they come before the next one. (max: the sum may be too
+		// large)
 		Limit: max(req.Limit, req.Limit+1), Agent: req.Agent, OnlyWithSessions: len(index.Barred()) > 0,
 		Period: db.Period(span),
 	}

@@ -2,9 +2,8 @@
 // folder of the git directory:
 //
 //	state.db
-//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken
-//	            in, what was said of hooks,
-//	            which commits HEAD reaches
+//	    texts   one text by name: how far capture read, whose lines HEAD has, which fetched ledgers were taken in,
+//	            what was said of hooks, which commits HEAD and the branches reach, and which were reverted
 //	    edits   what sessions did to files, as prints of lines, by path
 //
 // In and out: rows. What they say is the business of the packages that write them.

@@ -15,8 +15,8 @@ import (
 // maxSearched is how many commits are looked through for some; beyond it they count as found.
 const maxSearched = 2000
 
-// clockSkew is by how much the clocks of two machines may differ.
-const clockSkew = 24 * time.Hour
+// ClockSkew is by how much the clocks of two machines may differ.
+const ClockSkew = 24 * time.Hour
 
 // Memory keeps texts by name from one process to the next, or forgets them.
 type Memory interface {
@@ -132,7 +132,7 @@ func (w walked) settles(left map[git.OID]bool, oldest time.Time) bool {
 			delete(left, id)
 		}
 	}
-	return len(left) == 0 || w.All || w.Cut || len(w.Keys) > 0 && w.Last.Before(oldest.Add(-clockSkew))
+	return len(left) == 0 || w.All || w.Cut || len(w.Keys) > 0 && w.Last.Before(oldest.Add(-ClockSkew))
 }
 
 func (w walked) has(id git.OID) bool {
@@ -161,7 +161,7 @@ func walkFrom(ctx context.Context, r *git.Repo, tips []git.OID, left map[git.OID
 		}
 		w.Keys, w.Last = append(w.Keys, keyOf(c.OID)), c.Committer.When
 		delete(left, c.OID)
-		if len(left) == 0 || w.Last.Before(oldest.Add(-clockSkew)) {
+		if len(left) == 0 || w.Last.Before(oldest.Add(-ClockSkew)) {
 			w.All = false
 			break
 		}
